@@ -140,6 +140,9 @@ func alarmTime(e *engine.Engine, v goja.Value) int64 {
 	return ms
 }
 
+// maxDate is the latest kj::Date, which counts nanoseconds in 64 bits, in milliseconds.
+const maxDate = 9223372036854
+
 // date converts the first argument of a method of storage as JSG does a
 // kj::Date: a Date or a number, to milliseconds.
 func date(e *engine.Engine, v goja.Value, method string) int64 {
@@ -161,6 +164,9 @@ func date(e *engine.Engine, v goja.Value, method string) int64 {
 	}
 	if math.IsNaN(ms) || math.IsInf(ms, 0) {
 		e.Throw("TypeError", "The value cannot be converted because it is not a valid Date.")
+	}
+	if ms > maxDate {
+		e.Throw("TypeError", "This API doesn't support dates after 2189.")
 	}
 	return int64(ms)
 }

@@ -11,6 +11,7 @@ import (
 	"minido.dev/minido/runtime/clone"
 	"minido.dev/minido/runtime/compat"
 	"minido.dev/minido/runtime/engine"
+	"minido.dev/minido/runtime/webidl"
 	"minido.dev/minido/sqlstore"
 )
 
@@ -18,7 +19,10 @@ import (
 func (r *Realm) defineStorage() {
 	async := func(name string, length int, fn func(o *Object, call goja.FunctionCall) goja.Value) engine.Method[*Object] {
 		return method(name, length, func(o *Object, call goja.FunctionCall) goja.Value {
-			return r.promised(func() goja.Value { return fn(o, call) })
+			return r.promised(func() goja.Value {
+				r.checkOptions("DurableObjectStorage", name, call)
+				return fn(o, call)
+			})
 		})
 	}
 	r.storage = engine.DefineClass(r.eng, engine.ClassDef[*Object]{
@@ -63,6 +67,32 @@ func (r *Realm) defineStorage() {
 			async("onNextSessionRestoreBookmark", 1, func(o *Object, c goja.FunctionCall) goja.Value { return o.storage.restoreBookmark(c) }),
 		},
 	})
+}
+
+// optionsOf are the parameters of storage's methods that take options: which one, and the
+// name of its type.
+var optionsOf = map[string]struct {
+	n   int
+	typ string
+}{
+	"get": {2, "GetOptions"}, "put": {3, "PutOptions"}, "delete": {2, "PutOptions"}, "deleteAll": {1, "PutOptions"},
+	"getAlarm": {1, "GetAlarmOptions"}, "setAlarm": {2, "SetAlarmOptions"}, "deleteAlarm": {1, "SetAlarmOptions"},
+}
+
+// checkOptions throws workerd's TypeError for options that are neither an object nor missing.
+func (r *Realm) checkOptions(class, method string, call goja.FunctionCall) {
+	at, takes := optionsOf[method]
+	if !takes {
+		return
+	}
+	if method == "setAlarm" {
+		date(r.eng, call.Argument(0), method) // the first argument is converted first
+	}
+	if v := call.Argument(at.n - 1); !webidl.IsMissing(v) {
+		if _, ok := v.(*goja.Object); !ok {
+			r.iso.Platform.BadArgument(class, method, at.n, at.typ)
+		}
+	}
 }
 
 // encode clones a value for storage.
@@ -173,6 +203,9 @@ func (o *storage) asyncPut(key, value, options goja.Value) goja.Value {
 		unconfirmed, k, b := allowsUnconfirmed(options), r.text(key), o.encode(value)
 		o.unconfirmedIf(unconfirmed, func() { o.putBytes(k, b) })
 		return goja.Undefined()
+	}
+	if _, options := value.(*goja.Object); !options && !webidl.IsMissing(value) {
+		r.eng.Throw("TypeError", "put() may only be called with a single key-value pair and optional options as put(key, value, options) or with multiple key-value pairs and optional options as put(entries, options)")
 	}
 	// put({key: value, ...}): all or nothing, so everything is cloned first.
 	keys := obj.Keys()

@@ -34,6 +34,7 @@ func (r *Realm) defineTxn() {
 	async := func(name string, length int, fn func(o *Object, call goja.FunctionCall) goja.Value) engine.Method[*asyncTxn] {
 		return method(name, length, func(t *asyncTxn, call goja.FunctionCall) goja.Value {
 			return r.promised(func() goja.Value {
+				r.checkOptions("DurableObjectTransaction", name, call)
 				t.use(name)
 				return fn(t.o, call)
 			})

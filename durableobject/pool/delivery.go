@@ -15,6 +15,7 @@ type delivery struct {
 	stub   *stub
 	use    func(o *durableobject.Object)
 	failed func(error)
+	fetch  bool // it is one of fetch()
 	// ticket counts the pool's deliveries. Those that wait for a realm go by it,
 	// so that one that an isolate gives back because it is being replaced does
 	// not fall behind later ones.
@@ -84,7 +85,11 @@ func (d *delivery) run(r *durableobject.Realm) {
 		s.object = o
 	}
 	if ev := o.Failure(); ev != nil {
-		d.failed(ev)
+		var err error = ev
+		if d.fetch {
+			err = remote(ev)
+		}
+		d.failed(err)
 		return
 	}
 	d.use(o)

@@ -39,16 +39,28 @@ func (s *stub) Fetch(req *event.Request, done func(*event.Response, error)) (can
 }
 
 func (s *stub) fetch(req *event.Request, done func(*event.Response, error), cancel *atomic.Pointer[func(error)], attempt int) {
-	s.entry.with(s, func(o *durableobject.Object) {
+	s.entry.ns.pool.deliver(&delivery{entry: s.entry, stub: s, fetch: true, use: func(o *durableobject.Object) {
 		fn := o.Fetch(req, func(resp *event.Response, err error) {
 			if errors.Is(err, durableobject.ErrEvicted) && attempt < maxRedeliveries {
 				s.fetch(req, done, cancel, attempt+1)
 				return
 			}
-			done(resp, err)
+			done(resp, remote(err))
 		})
 		cancel.Store(&fn)
-	}, func(err error) { done(nil, err) })
+	}, failed: func(err error) { done(nil, err) }})
+}
+
+// remote marks an error with which an object ends as thrown by the other side: so a fetch
+// sees it, which a call does not.
+func remote(err error) error {
+	var ev *event.Error
+	if !errors.As(err, &ev) || !ev.ObjectReset {
+		return err
+	}
+	marked := *ev
+	marked.Remote = true
+	return &marked
 }
 
 // Call implements event.Capability.

@@ -153,7 +153,9 @@ func TestRealContentEncoding(t *testing.T) {
 		"gzip": func(w io.Writer) io.WriteCloser { return gzip.NewWriter(w) },
 		"br":   func(w io.Writer) io.WriteCloser { return brotli.NewWriter(w) },
 	}
+	asked := ""
 	d, base := upstream(t, false, nil, func(w http.ResponseWriter, r *http.Request) {
+		asked = r.Header.Get("Accept-Encoding")
 		kind := strings.TrimPrefix(r.URL.Path, "/")
 		encoding, _, _ := strings.Cut(kind, ",")
 		w.Header().Set("Content-Encoding", encoding)
@@ -178,6 +180,11 @@ func TestRealContentEncoding(t *testing.T) {
 		t.Error(err)
 	} else if body, err := readAll(t, resp.Body); err != nil || !strings.HasPrefix(body, "\x1f\x8b") {
 		t.Errorf("the body that was wanted as it travels: %q, %v", body, err)
+	}
+	if resp, err := do(t, d, &event.Request{URL: base + "/br", NoBrotli: true}); err != nil { // before brotli_content_encoding
+		t.Error(err)
+	} else if body, err := readAll(t, resp.Body); err != nil || body == "" || strings.HasPrefix(body, "plain") || asked != "gzip" {
+		t.Errorf("brotli where nobody knows it: %d bytes, %v; asked for %q", len(body), err, asked)
 	}
 	for _, kind := range []string{"zstd", "deflate", "GZIP", "x-gzip"} { // which workerd does not know
 		if resp, _ := do(t, d, &event.Request{URL: base + "/" + kind}); resp == nil {

@@ -123,8 +123,10 @@ func (d *Real) exchange(ctx context.Context, req *event.Request) (*event.Respons
 		return out, nil
 	}
 	src, length := resp.Body, resp.ContentLength
-	if decoded, ok := decode(src, resp.Header.Get("Content-Encoding")); ok && !req.Raw {
-		src, length = decoded, -1
+	if encoding := resp.Header.Get("Content-Encoding"); !req.Raw && !(req.NoBrotli && encoding == "br") {
+		if decoded, ok := decode(src, encoding); ok {
+			src, length = decoded, -1
+		}
 	}
 	body := NewReaderBody(src, length, d.opts.Scheduler.Go)
 	body.Fail = func(err error) error { return reword(ctx, err) }
@@ -172,6 +174,9 @@ func (d *Real) request(ctx context.Context, req *event.Request) (*http.Request, 
 	}
 	if _, ok := hr.Header["Accept-Encoding"]; !ok && !req.Raw {
 		hr.Header["Accept-Encoding"] = []string{"br, gzip"}
+		if req.NoBrotli {
+			hr.Header["Accept-Encoding"] = []string{"gzip"}
+		}
 	}
 	if req.Upgrade {
 		var key [16]byte

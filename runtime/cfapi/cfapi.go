@@ -63,6 +63,8 @@ type API struct {
 	ids     *engine.Class[*objectID]
 	spaces  *engine.Class[*namespace]
 
+	refusal *goja.Object // the last TypeError that a call got of the platform instead of a method
+
 	objectClass, loopbackClass *engine.Class[*ObjectClass]
 	loopbackSpace              *engine.Class[*namespace]
 
@@ -80,10 +82,11 @@ var workersPrelude = engine.NewPrelude("workers.js", workersSource)
 // Install makes the API in an engine in which no user code has run yet.
 func Install(e *engine.Engine, p *webapi.Platform, o Options) *API {
 	a := &API{Engine: e, Platform: p, vm: e.VM(), opts: o, modules: map[string]*goja.Object{}, env: e.VM().NewObject(), lines: lines{points: o.Points}}
-	a.js = e.Load(workersPrelude, e.Native(
+	native := e.Native(
 		engine.Func{Name: "call", Length: 3, Fn: a.nativeCall},
 		engine.Func{Name: "get", Length: 2, Fn: a.nativeGet},
 		engine.Func{Name: "fetch", Length: 3, Fn: a.nativeFetch},
+		engine.Func{Name: "verb", Length: 3, Fn: a.nativeVerb},
 		engine.Func{Name: "wrap", Length: 1, Fn: a.nativeWrap},
 		engine.Func{Name: "dup", Length: 1, Fn: a.nativeDup},
 		engine.Func{Name: "dispose", Length: 1, Fn: a.nativeDispose},
@@ -97,7 +100,10 @@ func Install(e *engine.Engine, p *webapi.Platform, o Options) *API {
 		engine.Func{Name: "entry", Length: 1, Fn: a.nativeEntry},
 		engine.Func{Name: "illegal", Fn: func(goja.FunctionCall) goja.Value { panic(a.vm.NewTypeError(engine.IllegalInvocation)) }},
 		engine.Func{Name: "rejected", Length: 1, Fn: func(call goja.FunctionCall) goja.Value { return a.rejected(call.Argument(0)) }},
-	)).(*goja.Object)
+	)
+	native.Set("rpc", p.Enabled(compat.Rpc))
+	native.Set("verbs", !p.Enabled(compat.FetcherNoGetPutDelete))
+	a.js = e.Load(workersPrelude, native).(*goja.Object)
 	fn := func(name string) goja.Callable {
 		f, ok := goja.AssertFunction(a.js.Get(name))
 		if !ok {

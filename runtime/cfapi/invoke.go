@@ -1,6 +1,7 @@
 package cfapi
 
 import (
+	"fmt"
 	"strconv"
 
 	"github.com/dop251/goja"
@@ -62,11 +63,14 @@ func (r receiver) invoke(c *event.Call, done func(*event.Payload, error)) {
 	forget = ctx.AtDeath(func(reason error) { finish(nil, reason) })
 	fail := func(reason goja.Value) {
 		ev := a.Failure(reason)
+		if refusal := a.refusal; refusal != nil && reason == goja.Value(refusal) {
+			ev.Thrown, ev.Stack = nil, ""
+		}
 		a.Engine.Uncaught.Tell(reason)
 		a.answer(c.From, func() { finish(nil, ev) }, func(err error) { finish(nil, err) })
 	}
 	thrown := a.Engine.Try(func() {
-		a.Engine.Await(r.perform(c), func(v goja.Value) {
+		a.Engine.Follow(r.perform(c), func(v goja.Value) {
 			var p *event.Payload
 			if bad := a.Engine.Try(func() { p = a.Pack(v) }); bad != nil {
 				fail(bad)
@@ -94,7 +98,7 @@ func (r receiver) perform(c *event.Call) goja.Value {
 			r.noMethod(c.Path[i-1])
 		}
 		if r.reserved[name] && i == 0 {
-			a.Engine.Throw("TypeError", "'%s' is a reserved method and cannot be called over RPC.", name)
+			r.refuse("'%s' is a reserved method and cannot be called over RPC.", name)
 		}
 		if i == 0 && r.handler {
 			this, found = obj, r.handlerMember(obj, name)
@@ -110,7 +114,7 @@ func (r receiver) perform(c *event.Call) goja.Value {
 		if n := len(c.Path); n > 0 {
 			name = c.Path[n-1]
 		}
-		a.Engine.Throw("TypeError", "%q is not a function.", name)
+		r.refuse("%q is not a function.", name)
 	}
 	return a.Engine.Call(found, this, r.arguments(c)...)
 }
@@ -130,7 +134,7 @@ func (r receiver) arguments(c *event.Call) []goja.Value {
 		return args
 	}
 	if len(args) != 1 {
-		a.Engine.Throw("TypeError", "Attempted to call RPC function %q with the wrong number of arguments. When calling a top-level handler "+
+		r.refuse("Attempted to call RPC function %q with the wrong number of arguments. When calling a top-level handler "+
 			"function that is not declared as part of a class, you must always send exactly one argument. In order to support variable numbers "+
 			"of arguments, the server must use class-based syntax (extending WorkerEntrypoint) instead.", c.Path[0])
 	}
@@ -151,8 +155,14 @@ func (r receiver) handlerMember(obj *goja.Object, name string) goja.Value {
 	return nil
 }
 
+// refuse throws a TypeError of the platform's own: of no method, so of no object either.
+func (r receiver) refuse(format string, args ...any) {
+	r.api.refusal = r.api.Engine.Errors.New("TypeError", fmt.Sprintf(format, args...))
+	panic(r.api.refusal)
+}
+
 func (r receiver) noMethod(name string) {
-	r.api.Engine.Throw("TypeError", "The RPC receiver does not implement the method %q.", name)
+	r.refuse("The RPC receiver does not implement the method %q.", name)
 }
 
 // member reads a public member: of entrypoints and of instances of our base
@@ -166,7 +176,7 @@ func (r receiver) member(obj *goja.Object, name string, entrypoint bool) goja.Va
 	isTarget := entrypoint || a.vm.InstanceOf(obj, a.rpcTarget) || a.vm.InstanceOf(obj, a.durableObject) || a.vm.InstanceOf(obj, a.entrypoint)
 	if own := a.hasOwn(obj, name); name == "__proto__" || name == "constructor" || own == isTarget {
 		if entrypoint && a.opts.Missing != nil {
-			a.Engine.Throw("TypeError", "%s", a.opts.Missing(name, own))
+			r.refuse("%s", a.opts.Missing(name, own))
 		}
 		r.noMethod(name)
 	}
@@ -180,7 +190,7 @@ func (r receiver) member(obj *goja.Object, name string, entrypoint bool) goja.Va
 		}
 	}
 	if entrypoint && a.opts.Missing != nil {
-		a.Engine.Throw("TypeError", "%s", a.opts.Missing(name, false))
+		r.refuse("%s", a.opts.Missing(name, false))
 	}
 	r.noMethod(name)
 	return nil

@@ -6,6 +6,7 @@ import (
 	"github.com/dop251/goja"
 
 	"minido.dev/minido/runtime/clone"
+	"minido.dev/minido/runtime/compat"
 	"minido.dev/minido/runtime/engine"
 	"minido.dev/minido/runtime/event"
 )
@@ -108,7 +109,7 @@ func (a *API) propsOf(kind string, options goja.Value) *event.Payload {
 	}
 	p := &event.Payload{}
 	b, err := a.Platform.Clone.Serialize(given, clone.Options{
-		Mode: clone.RPC, EnhancedErrors: true, ClassInstances: clone.Refused, HostCallables: true,
+		Mode: clone.RPC, EnhancedErrors: a.Platform.Enabled(compat.EnhancedErrorSerialization), ClassInstances: clone.Refused, HostCallables: true,
 		MaxBytes: MaxPayloadBytes, External: propsMessage{p},
 	})
 	if errors.Is(err, clone.ErrTooLarge) {

@@ -27,7 +27,7 @@ const maxMeasuredBytes = 2 * MaxPayloadBytes
 func (a *API) Pack(v goja.Value) *event.Payload {
 	p := &event.Payload{}
 	b, err := a.Platform.Clone.Serialize(v, clone.Options{
-		Mode: clone.RPC, EnhancedErrors: true, ClassInstances: clone.Refused, HostCallables: true,
+		Mode: clone.RPC, EnhancedErrors: a.Platform.Enabled(compat.EnhancedErrorSerialization), ClassInstances: clone.Refused, HostCallables: true,
 		MaxBytes: maxMeasuredBytes, External: p,
 	})
 	if err == nil && len(b) > MaxPayloadBytes {
@@ -107,6 +107,12 @@ func (a *API) Failure(reason goja.Value) *event.Error {
 	if engine.IsCallable(obj) {
 		return ev
 	}
+	if !a.Platform.Enabled(compat.EnhancedErrorSerialization) && !a.Platform.IsDOMException(obj) {
+		ev.Told = a.told(obj)
+		ev.ObjectReset = false
+		ev.Retryable = ev.Retryable && !ev.Overloaded
+		return ev
+	}
 	b, err := a.Platform.Clone.Serialize(reason, clone.Options{
 		Mode: clone.RPC, EnhancedErrors: true, ClassInstances: clone.Refused, MaxBytes: MaxPayloadBytes,
 	})
@@ -116,6 +122,21 @@ func (a *API) Failure(reason goja.Value) *event.Error {
 		ev.Name, ev.Message = "Error", a.Platform.Clone.Describe(reason)
 	}
 	return ev
+}
+
+// told is what callers see of a thrown object where own properties do not cross (workerd:
+// src/workerd/jsg/util.c++): a text, whose first word chooses the class.
+func (a *API) told(obj *goja.Object) *event.Told {
+	text := a.Platform.Clone.Describe(obj)
+	for _, class := range []string{"Error", "TypeError", "RangeError", "SyntaxError", "ReferenceError", "EvalError", "URIError", "AggregateError"} {
+		if text == class {
+			return &event.Told{Name: class}
+		}
+		if message, found := strings.CutPrefix(text, class+": "); found {
+			return &event.Told{Name: class, Message: message}
+		}
+	}
+	return &event.Told{Name: "Error", Message: text}
 }
 
 func (a *API) isError(obj *goja.Object) bool {
@@ -129,6 +150,11 @@ func (a *API) FromError(err error) goja.Value {
 	var ev *event.Error
 	if !errors.As(err, &ev) {
 		return a.Engine.Errors.FromGo(err)
+	}
+	if ev.Told != nil {
+		obj := a.errorTold(ev.Told)
+		a.Engine.Errors.SetFlags(obj, ev)
+		return obj
 	}
 	if ev.Thrown == nil {
 		return a.Engine.Errors.FromGo(ev)
@@ -144,6 +170,20 @@ func (a *API) FromError(err error) goja.Value {
 		a.Engine.Errors.SetFlags(obj, ev)
 	}
 	return v
+}
+
+func (a *API) errorTold(told *event.Told) *goja.Object {
+	if told.Name != "AggregateError" {
+		return a.Engine.Errors.New(told.Name, told.Message)
+	}
+	obj, err := a.vm.New(a.Engine.Primordial("AggregateError"), a.vm.NewArray(), a.vm.ToValue(told.Message))
+	if err != nil {
+		a.Engine.Rethrow(err)
+	}
+	if err := obj.Delete("errors"); err != nil { // they did not cross
+		a.Engine.Rethrow(err)
+	}
+	return obj
 }
 
 // nativeCall is native.call(handle, path, args): a call through a stub.
@@ -246,11 +286,16 @@ func (a *API) result(p *event.Payload) goja.Value {
 
 // nativeFetch is native.fetch(handle, input, init).
 func (a *API) nativeFetch(call goja.FunctionCall) goja.Value {
-	target, ok := a.Engine.Attached(call.Argument(0)).(Target)
+	return a.fetchThrough(call.Argument(0), call.Argument(1), call.Argument(2))
+}
+
+// fetchThrough is fetch(input, init) of the stub with a handle.
+func (a *API) fetchThrough(handle, input, init goja.Value) goja.Value {
+	target, ok := a.Engine.Attached(handle).(Target)
 	if !ok {
 		a.Engine.Throw("TypeError", "This stub has no fetch(): it is the stub of an RPC target.")
 	}
-	return a.Platform.Fetch.DoBy(call.Argument(1), call.Argument(2), exchange.Route{
+	return a.Platform.Fetch.DoBy(input, init, exchange.Route{
 		Through: target.Fetch, Emit: func(release func(), lose func(error)) { a.sendTo(target, release, lose) }, Failure: a.FromError, Cause: "rpc",
 	})
 }

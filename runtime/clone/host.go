@@ -196,7 +196,11 @@ func (r *Reader) readNativeError(id int) (goja.Value, error) {
 			return nil, err
 		}
 	}
-	return o, r.readErrorProperties(o, ctor, text)
+	shown := ctor
+	if own, isText := name.(goja.String); isText {
+		shown = own.String()
+	}
+	return o, r.readErrorProperties(o, shown, text)
 }
 
 // readErrorProperties reads the object of further properties and moves them to
@@ -209,11 +213,7 @@ func (r *Reader) readErrorProperties(o *goja.Object, name string, message goja.S
 	properties, isObject := rest.(*goja.Object)
 	if r.o.Mode == RPC {
 		// Made without JavaScript on the stack, it has no frames.
-		stack := name
-		if message.Length() > 0 {
-			stack += ": " + message.String()
-		}
-		if err := define(o, "stack", r.c.vm.ToValue(stack), false); err != nil {
+		if err := define(o, "stack", r.c.vm.ToValue(headline(name, message.String())), false); err != nil {
 			return err
 		}
 	}
@@ -231,6 +231,17 @@ func (r *Reader) readErrorProperties(o *goja.Object, name string, message goja.S
 		}
 	}
 	return nil
+}
+
+// headline is the first line of an error's stack.
+func headline(name, message string) string {
+	switch {
+	case name == "":
+		return message
+	case message == "":
+		return name
+	}
+	return name + ": " + message
 }
 
 // define makes an own data property, whatever setters prototypes have.

@@ -285,7 +285,15 @@ func (w *Writer) writeError(o *goja.Object) error {
 		w.buf = append(w.buf, errorMessage)
 		w.writeString(w.c.toString(message))
 	}
-	if stack, isString := o.Get("stack").(goja.String); isString {
+	stack, isString := o.Get("stack").(goja.String)
+	if isString && w.o.Mode == RPC { // the other side is told where of its own code it is
+		text := ""
+		if hasMessage {
+			text = w.c.toString(message).String()
+		}
+		stack = w.c.vm.ToValue(headline(name.String(), text)).(goja.String)
+	}
+	if isString {
 		w.buf = append(w.buf, errorStack)
 		w.writeString(stack)
 	}

@@ -96,15 +96,16 @@ const (
 
 // failure is an event.Error.
 type failure struct {
-	Name        string   `json:"name,omitempty"`
-	Message     string   `json:"message"`
-	Stack       string   `json:"stack,omitempty"`
-	Thrown      *message `json:"thrown,omitempty"`
-	Remote      bool     `json:"remote,omitempty"`
-	Retryable   bool     `json:"retryable,omitempty"`
-	Overloaded  bool     `json:"overloaded,omitempty"`
-	ObjectReset bool     `json:"durableObjectReset,omitempty"`
-	ObjectID    string   `json:"durableObjectId,omitempty"`
+	Name        string      `json:"name,omitempty"`
+	Message     string      `json:"message"`
+	Stack       string      `json:"stack,omitempty"`
+	Thrown      *message    `json:"thrown,omitempty"`
+	Remote      bool        `json:"remote,omitempty"`
+	Retryable   bool        `json:"retryable,omitempty"`
+	Overloaded  bool        `json:"overloaded,omitempty"`
+	ObjectReset bool        `json:"durableObjectReset,omitempty"`
+	ObjectID    string      `json:"durableObjectId,omitempty"`
+	Told        *event.Told `json:"told,omitempty"`
 }
 
 // failed describes an error for another session.
@@ -113,7 +114,7 @@ func failed(err error) *failure {
 	if !errors.As(err, &e) {
 		return &failure{Message: err.Error(), Remote: true}
 	}
-	f := &failure{e.Name, e.Message, e.Stack, nil, e.Remote, e.Retryable, e.Overloaded, e.ObjectReset, e.ObjectID}
+	f := &failure{e.Name, e.Message, e.Stack, nil, e.Remote, e.Retryable, e.Overloaded, e.ObjectReset, e.ObjectID, e.Told}
 	if e.Thrown != nil && len(e.Thrown.Caps) == 0 {
 		f.Thrown = &message{Bytes: e.Thrown.Bytes}
 	}
@@ -121,7 +122,7 @@ func failed(err error) *failure {
 }
 
 func (f *failure) error() error {
-	e := &event.Error{Name: f.Name, Message: f.Message, Stack: f.Stack, Remote: f.Remote, Retryable: f.Retryable, Overloaded: f.Overloaded, ObjectReset: f.ObjectReset, ObjectID: f.ObjectID}
+	e := &event.Error{Name: f.Name, Message: f.Message, Stack: f.Stack, Remote: f.Remote, Retryable: f.Retryable, Overloaded: f.Overloaded, ObjectReset: f.ObjectReset, ObjectID: f.ObjectID, Told: f.Told}
 	if f.Thrown != nil {
 		e.Thrown = &event.Payload{Bytes: f.Thrown.Bytes}
 	}

@@ -26,11 +26,34 @@ func (e *Engine) NewPromise() (p *goja.Promise, resolve, reject func(any) error)
 	return p, watched(res), watched(rej)
 }
 
-// Await calls then with the value of v once it is known, or fail with the
+// Settles reports whether Await waits for v: a promise, or a thenable unless the
+// engine's Options leave them alone. It asks a thenable for its then.
+func (e *Engine) Settles(v goja.Value) bool {
+	obj, ok := v.(*goja.Object)
+	if !ok || obj.ExportType() == promiseType {
+		return ok
+	}
+	if e.promisesOnly {
+		return false
+	}
+	method := obj.Get("then")
+	return method != nil && isCallable(method)
+}
+
+// Await is Follow, but that the thenables of Options.PromisesOnly are values.
+func (e *Engine) Await(v goja.Value, then, fail func(v goja.Value)) {
+	if e.promisesOnly && !e.Settles(v) {
+		then(v)
+		return
+	}
+	e.Follow(v, then, fail)
+}
+
+// Follow calls then with the value of v once it is known, or fail with the
 // reason, in the frame that is current now: at once if v is not a promise or a
 // promise that is fulfilled already, else as a promise job. Thenables are
 // followed. It must be called within a turn.
-func (e *Engine) Await(v goja.Value, then, fail func(v goja.Value)) {
+func (e *Engine) Follow(v goja.Value, then, fail func(v goja.Value)) {
 	obj, ok := v.(*goja.Object)
 	if !ok {
 		then(v)

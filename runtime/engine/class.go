@@ -31,7 +31,7 @@ type ClassDef[T any] struct {
 	// New makes the Go value for `new Name(...)`. It throws by panicking with a
 	// goja value. Nil makes the constructor throw "Illegal constructor".
 	New func(call goja.ConstructorCall) T
-	// Tag is what Symbol.toStringTag says; "" is Name.
+	// Tag is what Symbol.toStringTag says; "" is Name. See Options.Untagged.
 	Tag string
 	// Called is the TypeError of a call without new; "" is Web IDL's.
 	Called string
@@ -231,7 +231,9 @@ func DefineClass[T any](e *Engine, def ClassDef[T]) *Class[T] {
 	if def.Extends != nil { // not the constructor: it inherits from Function.prototype
 		c.Proto.SetPrototype(def.Extends.Get("prototype").(*goja.Object))
 	}
-	c.Proto.DefineDataPropertySymbol(goja.SymToStringTag, e.vm.ToValue(cmp.Or(def.Tag, def.Name)), flag(!def.Language), goja.FLAG_TRUE, goja.FLAG_FALSE)
+	if !e.untagged || def.Language || def.Script {
+		c.Proto.DefineDataPropertySymbol(goja.SymToStringTag, e.vm.ToValue(cmp.Or(def.Tag, def.Name)), flag(!def.Language), goja.FLAG_TRUE, goja.FLAG_FALSE)
+	}
 	for _, m := range def.Methods {
 		e.DefineFunc(c.Proto, Func{m.Name, m.Length, func(call goja.FunctionCall) goja.Value {
 			return m.Fn(c.Self(call.This), call)

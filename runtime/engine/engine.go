@@ -60,6 +60,12 @@ type Options struct {
 	CallDepth int
 	// Subrequests bounds the requests that one event makes; 0 does not.
 	Subrequests int
+	// Untagged classes of the platform have no Symbol.toStringTag, as in workerd before
+	// the flag set_tostring_tag.
+	Untagged bool
+	// PromisesOnly takes thenables that are no promises for values where the platform
+	// awaits what it is given, as workerd before the flag unwrap_custom_thenables.
+	PromisesOnly bool
 	// Watch is the clock that limits are measured by; nil is the scheduler's. A
 	// simulation hands in a real one: virtual time stands still within a turn.
 	Watch clock.Clock
@@ -124,6 +130,8 @@ type Engine struct {
 	locals    map[any]any // by *Local
 
 	maxSubrequests int // 0: no limit
+	untagged       bool
+	promisesOnly   bool
 	observer       TurnObserver
 }
 
@@ -132,7 +140,7 @@ func New(o Options) *Engine {
 	e := &Engine{
 		locals: map[any]any{},
 		name:   o.Name, vm: goja.New(), clock: o.Scheduler.Clock(), entropy: o.Entropy,
-		logger: o.Logger, observer: o.Turns, maxSubrequests: o.Subrequests,
+		logger: o.Logger, observer: o.Turns, maxSubrequests: o.Subrequests, untagged: o.Untagged, promisesOnly: o.PromisesOnly,
 	}
 	depth, limit := o.CallDepth, o.TurnLimit
 	if depth == 0 {

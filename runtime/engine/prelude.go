@@ -81,6 +81,7 @@ func (e *Engine) loadPrimordials() *goja.Object {
 		return e.vm.NewDynamicObject(&primordials{vm: e.vm, made: call.Argument(0).(*goja.Object), give: give})
 	}})
 	native.Set("names", primordialNames)
+	native.Set("tagged", !e.untagged)
 	return e.Load(primordialsPrelude, native).(*goja.Object)
 }
 

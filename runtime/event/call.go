@@ -15,7 +15,13 @@ type Error struct {
 	// ObjectID is the id of the object whose method threw, in hexadecimal
 	// (durableObjectId); "" if no object is known.
 	ObjectID string
+	// Told, if not nil, is all that callers see of it but for the flags: the code that
+	// threw it runs without the flag enhanced_error_serialization.
+	Told *Told
 }
+
+// Told is what a caller is told of an error: the name of a class of ECMAScript, and a text.
+type Told struct{ Name, Message string }
 
 // Error implements error.
 func (e *Error) Error() string {

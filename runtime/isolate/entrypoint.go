@@ -17,30 +17,31 @@ import (
 	"minido.dev/minido/runtime/event"
 )
 
-// execution is ctx of a stateless event: ExecutionContext.
-type execution struct{ context *engine.Context }
+// execution is ctx of a stateless event: ExecutionContext. What it does is done to the
+// event that calls it, as in workerd, whichever it was made for.
+type execution struct{}
 
 func (i *Isolate) defineExecution() {
 	i.execution = engine.DefineClass(i.Engine, engine.ClassDef[*execution]{
 		Name: "ExecutionContext",
 		Methods: []engine.Method[*execution]{
-			{Name: "waitUntil", Length: 1, Fn: func(x *execution, call goja.FunctionCall) goja.Value {
-				x.context.Check()
+			{Name: "waitUntil", Length: 1, Fn: func(_ *execution, call goja.FunctionCall) goja.Value {
 				if len(call.Arguments) == 0 {
 					i.Engine.Throw("TypeError", "Failed to execute 'waitUntil' on 'ExecutionContext': parameter 1 is not of type 'Promise'.")
 				}
+				i.Engine.IO("waitUntil") // as workerd, whichever request the ctx was made for
 				i.waitUntil(call.Argument(0))
 				return goja.Undefined()
 			}},
 			{Name: "passThroughOnException", Fn: func(*execution, goja.FunctionCall) goja.Value { return goja.Undefined() }},
-			{Name: "abort", Length: 1, Fn: func(x *execution, call goja.FunctionCall) goja.Value {
-				x.context.Check()
+			{Name: "abort", Length: 1, Fn: func(_ *execution, call goja.FunctionCall) goja.Value {
+				context := i.Engine.IO("abort")
 				ev := &event.Error{Message: "Worker execution was aborted due to call to ctx.abort()."}
 				if reason := call.Argument(0); !goja.IsUndefined(reason) {
 					ev = i.CF.Failure(reason)
 					ev.Remote = false
 				}
-				x.context.Kill(ev)
+				context.Kill(ev)
 				panic(i.CF.FromError(ev))
 			}},
 		},
@@ -103,7 +104,7 @@ func (t *entrypoint) Call(c *event.Call, done func(*event.Payload, error)) {
 			end()
 		}
 		if t.isHandler(target) {
-			t.i.CF.InvokeHandler(target, []goja.Value{t.i.CF.Env(), t.i.executionContext(ctx, t.props)}, c, finish)
+			t.i.CF.InvokeHandler(target, []goja.Value{t.i.CF.Env(), t.handlerContext()}, c, finish)
 			return
 		}
 		t.i.CF.Invoke(target, c, finish)
@@ -354,9 +355,16 @@ func (i *Isolate) Respond(req *event.Request, handle func(request *goja.Object) 
 		i.emit(ctx, func() { finish(nil, ev) }, func(err error) { finish(nil, err) })
 	}
 	thrown := i.Engine.Try(func() {
-		i.Engine.Await(handle(request), func(v goja.Value) {
+		result := handle(request)
+		if _, direct := i.Platform.Fetch.ResponseOf(result); !direct && !i.Engine.Settles(result) {
+			i.Engine.Throw("TypeError", "Callback returned incorrect type; expected 'Promise'")
+		}
+		i.Engine.Await(result, func(v goja.Value) {
 			var resp *event.Response
 			bad := i.Engine.Try(func() {
+				if r, ok := i.Platform.Fetch.ResponseOf(v); ok && r.IsHandshake() && !req.Upgrade {
+					i.Engine.Throw("TypeError", `Worker tried to return a WebSocket in a response to a request which did not contain the header "Upgrade: websocket".`)
+				}
 				var err error
 				if resp, err = i.Platform.Fetch.ResponseToEvent(v, gone); err != nil {
 					i.Engine.Rethrow(err)
@@ -425,7 +433,7 @@ func (t *entrypoint) handler(ctx *engine.Context, name string) (receiver *goja.O
 		i.throwNoHandler(name)
 	}
 	if t.isHandler(receiver) {
-		args = []goja.Value{i.CF.Env(), i.executionContext(ctx, t.props)}
+		args = []goja.Value{i.CF.Env(), t.handlerContext()}
 	}
 	return receiver, fn, args
 }
@@ -437,8 +445,23 @@ func (t *entrypoint) isHandler(receiver *goja.Object) bool {
 	return export == receiver
 }
 
-func (i *Isolate) executionContext(ctx *engine.Context, props *event.Payload) *goja.Object {
-	obj := i.execution.Wrap(&execution{ctx})
+// handlerContext is the ctx of an exported handler: a new one for each event, unless the
+// flag has one serve them all.
+func (t *entrypoint) handlerContext() *goja.Object {
+	i := t.i
+	if !i.enabled(compat.NonclassEntrypointReusesCtxAcrossInvocations) {
+		return i.executionContext(t.props)
+	}
+	ctx := i.reused[t.name]
+	if ctx == nil {
+		ctx = i.executionContext(t.props)
+		i.reused[t.name] = ctx
+	}
+	return ctx
+}
+
+func (i *Isolate) executionContext(props *event.Payload) *goja.Object {
+	obj := i.execution.Wrap(&execution{})
 	given := goja.Value(i.vm.NewObject())
 	if props != nil {
 		given = i.CF.Unpack(props)
@@ -462,7 +485,7 @@ func (t *entrypoint) instance(ctx *engine.Context) (*goja.Object, error) {
 	if !engine.IsCallable(export) {
 		return export, nil
 	}
-	instance, err := i.vm.New(export, i.executionContext(ctx, t.props), i.CF.Env())
+	instance, err := i.vm.New(export, i.executionContext(t.props), i.CF.Env())
 	if err != nil {
 		i.Engine.Rethrow(err)
 	}

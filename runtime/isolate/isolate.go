@@ -101,6 +101,7 @@ type Isolate struct {
 	noQueue    sync.Once // the lack of a queue handler has been told of
 	tail       *tailing
 	execution  *engine.Class[*execution]
+	reused     map[string]*goja.Object        // ctx by entrypoint, see handlerContext
 	controller *engine.Class[*bool]           // of cron events; nil before the first
 	requests   map[*engine.Context]*stateless // in progress
 	dispatched int64                          // stateless events so far
@@ -112,10 +113,11 @@ type Isolate struct {
 
 // New makes the isolate with its globals; Start evaluates the bundle.
 func New(o Options) *Isolate {
-	i := &Isolate{opts: o, requests: map[*engine.Context]*stateless{}}
+	i := &Isolate{opts: o, requests: map[*engine.Context]*stateless{}, reused: map[string]*goja.Object{}}
 	i.remotes = newRemotes(i)
 	i.Engine = ecma.New(engine.Options{
 		Name: o.Name, Scheduler: o.Scheduler, Entropy: o.Entropy, Mapper: o.Bundle, Logger: i.log, TurnLimit: o.TurnLimit, Patience: o.Patience, Watch: o.Watch, Heap: o.Heap, Turns: o.Turns, Subrequests: o.Subrequests,
+		Untagged: !i.enabled(compat.SetTostringTag), PromisesOnly: !i.enabled(compat.UnwrapCustomThenables),
 		Condemned: i.condemned,
 	})
 	i.Engine.Hangs.Notify(i.hung)
@@ -133,7 +135,12 @@ func New(o Options) *Isolate {
 }
 
 // enabled reports whether a compatibility flag is on.
-func (i *Isolate) enabled(flag compat.Flag) bool { return i.opts.Compat == nil || i.opts.Compat(flag) }
+func (i *Isolate) enabled(flag compat.Flag) bool {
+	if i.opts.Compat == nil {
+		return compat.Set{Date: compat.LatestDate}.On(flag)
+	}
+	return i.opts.Compat(flag)
+}
 
 // Name is the script's name. Safe for concurrent use.
 func (i *Isolate) Name() string { return i.opts.Name }

@@ -2,6 +2,7 @@ package minidotest
 
 import (
 	"embed"
+	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
@@ -21,6 +22,9 @@ var compatSettings = []struct{ name, worker, date, flags string }{
 	{"importable-env", "behaviour", "2026-08-01", "disallow_importable_env"}, {"backward", "behaviour", "2026-08-01", "pipe_to_backward_propagation"},
 	{"iterables", "behaviour", "2026-01-01", "fetch_iterable_type_support"},
 	{"streams-2024-06-01", "streams", "2024-06-01", ""}, {"streams-2026-01-01", "streams", "2026-01-01", ""}, {"streams-2026-08-01", "streams", "2026-08-01", ""},
+	{"flags-2024-01-01", "flags", "2024-01-01", "nodejs_als"}, {"flags-2024-05-01", "flags", "2024-05-01", "nodejs_als"}, {"flags-2024-09-01", "flags", "2024-09-01", "nodejs_als"},
+	{"flags-2025-04-30", "flags", "2025-04-30", "nodejs_als"}, {"flags-2026-04-20", "flags", "2026-04-20", "nodejs_als"}, {"flags-2026-08-01", "flags", "2026-08-01", "nodejs_als"},
+	{"flags-reused-ctx", "flags", "2026-08-01", "nodejs_als,nonclass_entrypoint_reuses_ctx_across_invocations"},
 	{"node-2026-06-01", "node", "2026-06-01", "nodejs_compat"}, {"node-2026-08-01", "node", "2026-08-01", "nodejs_compat"},
 }
 
@@ -34,20 +38,24 @@ func compatWorker(t *testing.T, name string) string {
 	return string(text)
 }
 
-// jsonList is a list of one text, or of none for "".
+// jsonList is a list of the texts between commas.
 func jsonList(text string) string {
-	if text == "" {
-		return "[]"
+	b, err := json.Marshal(strings.FieldsFunc(text, func(r rune) bool { return r == ',' }))
+	if err != nil {
+		panic(err) // texts always marshal
 	}
-	return fmt.Sprintf("[%q]", text)
+	return string(b)
 }
 
 // What a worker notices of its compatibility date is what it notices in workerd.
 func TestCompatibility(t *testing.T) {
 	for _, s := range compatSettings {
 		t.Run(s.name, func(t *testing.T) {
-			w := NewWorldFrom(t, map[string]string{"worker.js": compatWorker(t, s.worker),
-				"wrangler.json": fmt.Sprintf(`{"name": "test", "main": "worker.js", "compatibility_date": %q, "compatibility_flags": %s}`, s.date, jsonList(s.flags))}, Options{})
+			source := compatWorker(t, s.worker)
+			bindings, classes := objectBindings(source)
+			w := NewWorldFrom(t, map[string]string{"worker.js": source,
+				"wrangler.json": fmt.Sprintf(`{"name": "test", "main": "worker.js", "compatibility_date": %q, "compatibility_flags": %s,
+"durable_objects": {"bindings": [%s]}, "migrations": [{"tag": "v1", "new_sqlite_classes": [%s]}]}`, s.date, jsonList(s.flags), bindings, classes)}, Options{})
 			golden.Lines(t, "testdata/compat/"+s.name+".golden", linesOf(w.Do("GET", "http://localhost/", "").Body))
 		})
 	}
@@ -58,7 +66,8 @@ func TestCompatibility(t *testing.T) {
 func TestDifferentialCompatibility(t *testing.T) {
 	for _, s := range compatSettings {
 		t.Run(s.name, func(t *testing.T) {
-			p := reference.Start(t, reference.Options{Name: "test", Dir: t.TempDir(), Script: compatWorker(t, s.worker), Date: s.date, Flags: strings.Fields(s.flags)})
+			source := compatWorker(t, s.worker)
+			p := reference.Start(t, reference.Options{Name: "test", Dir: t.TempDir(), Script: source, Classes: ClassesOf(source), Date: s.date, Flags: strings.FieldsFunc(s.flags, func(r rune) bool { return r == ',' })})
 			_, text := p.Post("/", "")
 			Differing(t, "testdata/compat/"+s.name, linesOf(text))
 		})

@@ -43,18 +43,25 @@ func ClassesOf(source string) (names []string) {
 // makes. Imports stand before it. The worker's name is "test".
 func NewWorker(t testing.TB, source string, o Options) *World {
 	t.Helper()
-	var bindings, names []string
-	for _, class := range ClassesOf(source) {
-		bindings = append(bindings, fmt.Sprintf(`{"name": %q, "class_name": %q}`, class, class))
-		names = append(names, fmt.Sprintf("%q", class))
-	}
+	bindings, names := objectBindings(source)
 	return NewWorldFrom(t, map[string]string{
 		"harness.js": Harness,
 		"worker.ts":  Imports + source,
 		"wrangler.json": fmt.Sprintf(`{"name": "test", "main": "worker.ts", "compatibility_date": %q,
 "durable_objects": {"bindings": [%s]}, "migrations": [{"tag": "v1", "new_sqlite_classes": [%s]}]}`,
-			cmp.Or(o.Date, "2026-08-01"), strings.Join(bindings, ", "), strings.Join(names, ", ")),
+			cmp.Or(o.Date, "2026-08-01"), bindings, names),
 	}, o)
+}
+
+// objectBindings are the bindings and the names of a source's durable object classes, as
+// the items of JSON lists.
+func objectBindings(source string) (bindings, names string) {
+	var bound, named []string
+	for _, class := range ClassesOf(source) {
+		bound = append(bound, fmt.Sprintf(`{"name": %q, "class_name": %q}`, class, class))
+		named = append(named, fmt.Sprintf("%q", class))
+	}
+	return strings.Join(bound, ", "), strings.Join(named, ", ")
 }
 
 // Call posts args to path and returns the JSON answer, compact.

@@ -3,7 +3,7 @@
 // the request that opened it; a browser stays until it is closed, or minido ends.
 function (native, p) {
   "use strict";
-  const { ObjectDefineProperty, SymbolToStringTag, StringPrototypeSplit } = p;
+  const { ObjectDefineProperty, StringPrototypeSplit } = p;
   return (fetch, Request, Response, URL, WebSocketPair, TextEncoder, TextDecoder, crypto) => {
     const connections = { __proto__: null }; // by session: {id, startTime}
     const find = (id) => {
@@ -110,7 +110,7 @@ function (native, p) {
       }
     }
     for (const name of ["fetch", "quickAction"]) ObjectDefineProperty(Fetcher.prototype, name, { enumerable: false });
-    ObjectDefineProperty(Fetcher.prototype, SymbolToStringTag, { value: "Fetcher", configurable: true });
+    p.tag(Fetcher, "Fetcher");
     return new Fetcher();
   };
 }

@@ -102,7 +102,7 @@ function (native, p) {
         return send(messages, fallback);
       }
     }
-    ObjectDefineProperty(WorkerQueue.prototype, p.SymbolToStringTag, { value: "WorkerQueue", configurable: true });
+    p.tag(WorkerQueue, "WorkerQueue");
     return new WorkerQueue();
   };
 }

@@ -236,7 +236,7 @@ function (native, p) {
       }
       async abort() { await call("abortMultipartUpload", { key: this.key, uploadId: this.uploadId }); }
     }
-    ObjectDefineProperty(R2MultipartUpload.prototype, p.SymbolToStringTag, { value: "R2MultipartUpload", configurable: true });
+    p.tag(R2MultipartUpload, "R2MultipartUpload");
     for (const C of [R2Bucket, R2MultipartUpload, HeadResult, GetResult, Checksums]) ObjectDefineProperty(C, "toString", { value: () => `function ${C.name}() { [native code] }` });
     return new R2Bucket();
   };

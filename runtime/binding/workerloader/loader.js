@@ -72,6 +72,6 @@ function (native, p) {
       return new WorkerStub(worker);
     }
   }
-  for (const C of [WorkerLoader, WorkerStub]) ObjectDefineProperty(C.prototype, p.SymbolToStringTag, { value: C.name, configurable: true });
+  for (const C of [WorkerLoader, WorkerStub]) p.tag(C, C.name);
   return new WorkerLoader();
 }

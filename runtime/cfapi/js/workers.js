@@ -4,10 +4,10 @@ function (native, p) {
   "use strict";
   const { Proxy, ReflectGet, ReflectHas, ReflectSet, ReflectOwnKeys, ReflectDefineProperty, ReflectDeleteProperty, ReflectGetOwnPropertyDescriptor,
     ObjectCreate, ObjectDefineProperty, ObjectGetPrototypeOf, ObjectPrototypeHasOwnProperty, PromisePrototypeThen, PromisePrototypeCatch,
-    PromisePrototypeFinally, ArrayPrototypeSlice, SymbolDispose, SymbolToStringTag } = p;
+    PromisePrototypeFinally, ArrayPrototypeSlice, SymbolDispose } = p;
   const ObjectPrototype = ObjectGetPrototypeOf({});
   const hidden = (obj, name, value) => ObjectDefineProperty(obj, name, { value, writable: true, enumerable: false, configurable: true });
-  const tag = (C, name) => ObjectDefineProperty(C.prototype, SymbolToStringTag, { value: name, configurable: true });
+  const { tag } = p;
   const inherit = (C, Base) => {
     p.ObjectSetPrototypeOf(C, Base);
     p.ObjectSetPrototypeOf(C.prototype, Base.prototype);
@@ -71,6 +71,7 @@ function (native, p) {
   });
   hidden(RpcStub.prototype, "dup", function dup() { return stubOf(native.dup(entryOf(this).handle)); });
   hidden(RpcStub.prototype, SymbolDispose, function () { native.dispose(entryOf(this).handle); });
+  tag(DurableObject, "DurableObjectBase"); tag(WorkerEntrypoint, "WorkerEntrypoint"); tag(WorkflowEntrypoint, "WorkflowEntrypoint"); tag(RpcTarget, "JsRpcTarget");
   tag(RpcPromise, "JsRpcPromise"); tag(RpcProperty, "JsRpcProperty"); tag(RpcStub, "JsRpcStub");
 
   // The arguments that a proxy gets live only as long as its trap: goja reuses
@@ -179,6 +180,11 @@ function (native, p) {
   hidden(Fetcher.prototype, "connect", function connect() {
     throw new p.Error("connect() on a service or Durable Object stub is not available in minido; use fetch() or RPC.");
   });
+  if (native.verbs) { // before the flag fetcher_no_get_put_delete
+    hidden(Fetcher.prototype, "get", { get() { return native.verb(entryOf(this).handle, "get", copy(arguments)); } }.get);
+    hidden(Fetcher.prototype, "put", { put() { return native.verb(entryOf(this).handle, "put", copy(arguments)); } }.put);
+    hidden(Fetcher.prototype, "delete", { delete() { return native.verb(entryOf(this).handle, "delete", copy(arguments)); } }.delete);
+  }
   function DurableObjectStub() { illegal(); }
   inherit(DurableObjectStub, Fetcher);
   ObjectDefineProperty(DurableObjectStub, "name", { value: "DurableObject" });
@@ -190,9 +196,9 @@ function (native, p) {
   const fetcherTraps = traps({
     get(t, name, receiver) {
       if (typeof name === "symbol" || ReflectHas(t, name)) return ReflectGet(t, name, receiver);
-      return absent(name) ? undefined : property(this.handle, [name]);
+      return absent(name) || !native.rpc ? undefined : property(this.handle, [name]);
     },
-    has: (t, name) => name !== "then",
+    has: (t, name) => native.rpc ? name !== "then" : ReflectHas(t, name), // before the flag rpc a stub has its own members alone
   });
   const fetcherOf = (handle, C, own) => {
     const target = ObjectCreate(C.prototype);

@@ -59,6 +59,10 @@ function (native, undefinedPrimordials) {
   p.SymbolAsyncDispose = Symbol.asyncDispose;
   p.SymbolToStringTag = Symbol.toStringTag;
   p.SymbolHasInstance = Symbol.hasInstance;
+  // tag gives a class of the platform its Symbol.toStringTag (engine.Options.Untagged).
+  p.tag = (C, name) => {
+    if (native.tagged) defineProperty(C.prototype, Symbol.toStringTag, { value: name, writable: true, enumerable: false, configurable: true });
+  };
 
   // 27.1.4: what all async iterators inherit from.
   p.AsyncIteratorPrototype = {};

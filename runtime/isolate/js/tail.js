@@ -3,13 +3,13 @@
 function (native, p) {
   "use strict";
   const { ArrayIsArray, ArrayPrototypeMap, ArrayPrototypePush, JSONStringify, JSONParse, ObjectCreate, ObjectDefineProperty, ObjectGetPrototypeOf,
-    StringPrototypeIncludes, SymbolToStringTag } = p;
+    StringPrototypeIncludes } = p;
   const ObjectPrototype = ObjectGetPrototypeOf({});
   const classes = {};
   // instance makes an instance of a class that user code cannot construct.
   const instance = (name, fields) => {
     const C = classes[name] ??= { [name]: function () { throw new p.TypeError("Illegal constructor"); } }[name];
-    ObjectDefineProperty(C.prototype, SymbolToStringTag, { value: name, configurable: true });
+    p.tag(C, name);
     return p.ObjectAssign(ObjectCreate(C.prototype), fields);
   };
 

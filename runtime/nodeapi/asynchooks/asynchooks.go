@@ -3,6 +3,7 @@ package asynchooks
 import (
 	"github.com/dop251/goja"
 
+	"minido.dev/minido/runtime/compat"
 	"minido.dev/minido/runtime/engine"
 	"minido.dev/minido/runtime/nodeapi/node"
 )
@@ -128,7 +129,7 @@ func (m *module) invoke(fn goja.Callable, this goja.Value, args []goja.Value) go
 // (workerd: src/workerd/jsg/async-context.c++, with the flag
 // bind_asynclocalstorage_snapshot_to_request).
 func (m *module) requireContext(frame *engine.Frame) {
-	if frame.Context != nil && frame.Context != m.Engine.Frame().Context {
+	if frame.Context != nil && frame.Context != m.Engine.Frame().Context && m.Options.Compat(compat.BindAsynclocalstorageSnapshotToRequest) {
 		m.Engine.Throw("Error", "Cannot call this AsyncLocalStorage bound function outside of the request in which it was created.")
 	}
 }

@@ -170,6 +170,9 @@ func (p *Crypto) jsonWebKey(v goja.Value) *webcrypto.JWK {
 			j.Fields[name] = p.ToString(value).String()
 		}
 	}
+	if _, given := j.Fields["kty"]; !given { // a required member, which workerd converts
+		j.Fields["kty"] = "undefined"
+	}
 	return j
 }
 

@@ -148,7 +148,7 @@ func (f *Attempt) next(req *event.Request, resp *event.Response) (*event.Request
 	if err != nil || f.Route.Network && target.Scheme() != "http" && target.Scheme() != "https" {
 		return fail("Invalid Location header; unable to follow redirect.")
 	}
-	next := &event.Request{Method: req.Method, URL: target.Href(false), Header: req.Header, CF: req.CF, Upgrade: req.Upgrade, Raw: req.Raw, Cause: req.Cause}
+	next := &event.Request{Method: req.Method, URL: target.Href(false), Header: req.Header, CF: req.CF, Upgrade: req.Upgrade, Raw: req.Raw, NoBrotli: req.NoBrotli, Cause: req.Cause}
 	if resp.Status != 303 && !f.Replay {
 		return fail("A request with a one-time-use body (it was initialized from a stream, not a buffer) encountered a redirect requiring the body to be retransmitted. To avoid this error in the future, construct this request from a buffer-like body initializer.")
 	}

@@ -87,8 +87,11 @@ func (p *bodies) defineBody() *engine.Class[bodyHolder] {
 		async("formData", p.consumeFormData),
 		method("blob", func(b *body, data []byte) goja.Value {
 			typ, _ := b.h.get("content-type")
-			mime, _ := mime.Extract(typ)
-			return p.blobs.NewBlob(data, mime.String())
+			if p.Enabled(compat.BlobStandardMimeType) {
+				parsed, _ := mime.Extract(typ)
+				typ = parsed.String()
+			}
+			return p.blobs.NewBlob(data, typ)
 		}),
 	}
 	return engine.DefineClass(p.Engine, engine.ClassDef[bodyHolder]{Name: "Body", Accessors: accessors, Methods: methods})
@@ -207,8 +210,10 @@ func (p *bodies) setObjectBody(b *body, v *goja.Object) (contentType string) {
 		return typ
 	}
 	if p.Enabled(compat.FetchIterableTypeSupport) && p.IsIterable(v) && !(p.Enabled(compat.FetchIterableTypeSupportOverrideAdjustment) && p.saysItself(v)) {
-		b.kind, b.stream = bodyStream, p.streams.FromIterable(v)
-		return ""
+		if stream := p.streams.FromIterable(v); stream != nil {
+			b.kind, b.stream = bodyStream, stream
+			return ""
+		}
 	}
 	b.kind, b.buffer = bodyBuffer, []byte(v.String())
 	return "text/plain;charset=UTF-8"

@@ -61,7 +61,7 @@ func (p *Fetch) newCF(v goja.Value, dict string) cfProperty {
 		return cfProperty{}
 	}
 	if _, ok := v.(*goja.Object); !ok {
-		p.Engine.Throw("TypeError", "Incorrect type for the 'cf' field on '%s': the provided value is not of type 'object'.", dict)
+		p.Engine.Throw("TypeError", "Incorrect type for the 'cf' field on '%s': the provided value is not of type 'Object'.", dict)
 	}
 	given := cfProperty{value: v}
 	return given.clone(p)

@@ -85,8 +85,9 @@ func (p *Fetch) DoBy(input, init goja.Value, route exchange.Route) goja.Value {
 		r := p.coerceRequest(input, init)
 		stop := p.abortableBy(r)
 		scheme, _, _ := strings.Cut(r.url, ":")
-		switch scheme {
+		switch strings.ToLower(scheme) {
 		case "http", "https":
+			p.sentURL(r.url)
 		case "data":
 			p.Engine.IO("fetch")
 			resp, err := dataResponse(r.url)

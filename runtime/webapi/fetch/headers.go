@@ -3,6 +3,7 @@ package fetch
 import (
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/dop251/goja"
 
@@ -271,10 +272,10 @@ func (p *Fetch) nameAsked(name string) string {
 }
 
 // headerName checks an HTTP token (RFC 9110, section 5.6.2), or nothing: as in
-// workerd a header may have the empty name.
+// workerd a header may have the empty name, and one with characters beyond ASCII.
 func (p *Fetch) headerName(name string) string {
 	for i := 0; i < len(name); i++ {
-		if !mime.IsToken(name[i]) {
+		if name[i] < utf8.RuneSelf && !mime.IsToken(name[i]) {
 			p.Engine.Throw("TypeError", "Invalid header name.")
 		}
 	}

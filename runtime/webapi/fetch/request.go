@@ -113,9 +113,8 @@ func (p *Fetch) RequestToEvent(v goja.Value) (*event.Request, error) {
 }
 
 func (p *Fetch) requestEvent(r *Request) *event.Request {
-	url, _, _ := strings.Cut(r.url, "#")
-	ev := &event.Request{Method: r.method, URL: url, Header: r.headers.share(), CF: r.cf.json(p),
-		Raw: r.encodeBody == "manual", Cause: killpoint.Inherited(p.Engine.Cause())}
+	ev := &event.Request{Method: r.method, URL: p.sentURL(r.url), Header: r.headers.share(), CF: r.cf.json(p),
+		Raw: r.encodeBody == "manual", NoBrotli: !p.Enabled(compat.BrotliContentEncoding), Cause: killpoint.Inherited(p.Engine.Cause())}
 	upgrade, _ := r.headers.get("upgrade")
 	ev.Upgrade = strings.EqualFold(upgrade, "websocket")
 	if r.cache != "" {
@@ -132,6 +131,20 @@ func (p *Fetch) requestEvent(r *Request) *event.Request {
 	}
 	ev.Body = p.takeBody(&r.body, nil)
 	return ev
+}
+
+// sentURL is a request's URL as whoever it is sent to sees it. It throws a TypeError for
+// one that nothing can be sent to.
+func (p *Fetch) sentURL(text string) string {
+	if p.Enabled(compat.FetchStandardUrl) {
+		text, _, _ = strings.Cut(text, "#")
+		return withoutCredentials(text)
+	}
+	sent, ok := legacyURL(text)
+	if !ok {
+		p.Engine.Throw("TypeError", "Fetch API cannot load: %s", text)
+	}
+	return sent
 }
 
 // coerceRequest is the request that fetch(input, init) is about.
@@ -208,12 +221,14 @@ func (p *Fetch) newRequest(input, init goja.Value) *Request {
 	if other, ok := p.Engine.Attached(input).(*Request); ok {
 		p.copyRequest(r, other, dict)
 	} else {
-		text := input.String()
-		parsed, err := url.Parse(text, "")
-		if err != nil {
-			p.Engine.Throw("TypeError", "Invalid URL: %s", text)
+		r.url = input.String()
+		if p.Enabled(compat.FetchStandardUrl) {
+			parsed, err := url.Parse(r.url, "")
+			if err != nil {
+				p.Engine.Throw("TypeError", "Invalid URL: %s", r.url)
+			}
+			r.url = parsed.Href(false)
 		}
-		r.url = parsed.Href(false)
 	}
 	if dict == nil {
 		return r

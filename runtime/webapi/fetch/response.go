@@ -3,6 +3,7 @@ package fetch
 import (
 	"github.com/dop251/goja"
 
+	"minido.dev/minido/runtime/compat"
 	"minido.dev/minido/runtime/engine"
 	"minido.dev/minido/runtime/event"
 	"minido.dev/minido/runtime/webapi/exchange"
@@ -65,11 +66,14 @@ func (p *Fetch) ResponseToEvent(v goja.Value, gone func()) (*event.Response, err
 
 func (p *Fetch) responseEvent(r *Response, gone func()) *event.Response {
 	if r.status == 0 {
-		p.Engine.Throw("TypeError", "Response.error() cannot be returned: it has no status.")
+		p.Engine.Throw("TypeError", "Return value from serve handler must not be an error response (like Response.error())")
 	}
 	ev := &event.Response{
 		Status: r.status, StatusText: r.StatusText(), Header: r.headers.share(),
 		URL: r.url, Redirected: r.redirected, CF: r.cf.json(p), EncodeBody: r.encodeBody, Object: r.object,
+	}
+	if coding, _ := r.headers.get("content-encoding"); coding == "br" && !p.Enabled(compat.BrotliContentEncoding) {
+		ev.EncodeBody = "manual" // the runtime does not know it
 	}
 	if r.socket != nil {
 		ev.Socket = p.sockets.Couple(r.socket)

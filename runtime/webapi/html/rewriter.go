@@ -11,6 +11,7 @@ import (
 	textencoding "golang.org/x/text/encoding"
 	"golang.org/x/text/encoding/htmlindex"
 
+	"minido.dev/minido/runtime/compat"
 	"minido.dev/minido/runtime/engine"
 	"minido.dev/minido/runtime/webapi/encoding"
 	"minido.dev/minido/runtime/webapi/mime"
@@ -277,6 +278,9 @@ func (p *Rewriters) rewriterNative() *goja.Object {
 	native := p.Engine.Native(
 		engine.Func{Name: "lower", Fn: func(call goja.FunctionCall) goja.Value {
 			return p.VM.ToValue(mime.LowerASCII(p.ToString(call.Argument(0)).String()))
+		}},
+		engine.Func{Name: "settles", Fn: func(call goja.FunctionCall) goja.Value { // whether a handler's result is waited for
+			return p.VM.ToValue(p.Enabled(compat.UnwrapCustomThenables) || p.Engine.Settles(call.Argument(0)))
 		}},
 		engine.Func{Name: "isBodySource", Fn: func(call goja.FunctionCall) goja.Value {
 			return p.VM.ToValue(p.host.IsResponse(call.Argument(0)) || p.streams.Is(call.Argument(0)))

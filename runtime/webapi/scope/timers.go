@@ -5,6 +5,7 @@ import (
 
 	"github.com/dop251/goja"
 
+	"minido.dev/minido/runtime/compat"
 	"minido.dev/minido/runtime/ecma/builtin"
 	"minido.dev/minido/runtime/engine"
 	"minido.dev/minido/runtime/webapi/events"
@@ -52,8 +53,8 @@ func (p *scope) setTimer(what string, call goja.FunctionCall, repeat bool) goja.
 	}
 	var delay time.Duration
 	if v := call.Argument(1); !goja.IsUndefined(v) {
-		if builtin.TypeOf(p.Engine, v) == "bigint" {
-			p.Engine.Throw("TypeError", "Cannot mix BigInt and other types, use explicit conversions") // as of an addition in workerd
+		if builtin.TypeOf(p.Engine, v) == "bigint" && p.Enabled(compat.EnableNodejsGlobalTimers) {
+			p.Engine.Throw("TypeError", "Cannot mix BigInt and other types, use explicit conversions") // as of an addition in node:timers
 		}
 		delay = engine.Milliseconds(v.ToFloat()).Truncate(time.Millisecond)
 	}
@@ -90,6 +91,9 @@ func (p *scope) makeScheduler() goja.Value {
 }
 
 func (p *scope) wait(delay time.Duration, options goja.Value) goja.Value {
+	if _, ok := options.(*goja.Object); !ok && !webidl.IsMissing(options) {
+		p.BadArgument("Scheduler", "wait", 2, "WaitOptions")
+	}
 	option := webidl.Get(options, "signal")
 	signal, ok := p.Engine.Attached(option).(*events.Signal)
 	if !ok && !goja.IsUndefined(option) {

@@ -6,6 +6,7 @@ import (
 	"github.com/dop251/goja"
 
 	"minido.dev/minido/internal/insides"
+	"minido.dev/minido/runtime/compat"
 	"minido.dev/minido/runtime/engine"
 	"minido.dev/minido/runtime/webidl"
 )
@@ -168,6 +169,9 @@ func (p *idl) promiseOf(v goja.Value) (d *engine.Deferred) {
 		return p.void
 	}
 	if _, isObject := v.(*goja.Object); !isObject {
+		return p.Engine.Promises.Fulfilled(v)
+	}
+	if !p.Enabled(compat.UnwrapCustomThenables) && !p.Engine.Settles(v) {
 		return p.Engine.Promises.Fulfilled(v)
 	}
 	if thrown := p.Engine.Try(func() { d = p.Engine.Promises.Of(v) }); thrown != nil {

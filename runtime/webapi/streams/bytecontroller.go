@@ -3,6 +3,7 @@ package streams
 import (
 	"github.com/dop251/goja"
 
+	"minido.dev/minido/runtime/compat"
 	"minido.dev/minido/runtime/engine"
 	"minido.dev/minido/runtime/webidl"
 )
@@ -99,19 +100,29 @@ func (c *controller) giveBack() {
 	}
 	for _, d := range waiting {
 		if d.kind == intoView {
-			d.answer(c.p, r.requests.take())
+			c.answer(d, r.requests.take())
 		}
 	}
 }
 
 // answer gives a reader what was filled, or its empty view and the end.
-func (d *pullInto) answer(p *Streams, request readRequest) {
-	v := d.view(p)
+func (c *controller) answer(d *pullInto, request readRequest) {
+	v := d.view(c.p)
 	if d.filled < d.size {
-		request.close(v)
+		c.ended(request, v)
 		return
 	}
 	request.chunk(v)
+}
+
+// ended tells a reader that read into a view of the end of the stream. Streams of the
+// platform's own keep the view before the flag internal_stream_byob_return_view.
+func (c *controller) ended(request readRequest, v *goja.Object) {
+	if c.stream.single && !c.p.Enabled(compat.InternalStreamByobReturnView) {
+		request.close(goja.Undefined())
+		return
+	}
+	request.close(v)
 }
 
 // drained is ReadableByteStreamControllerHandleQueueDrain.
@@ -316,6 +327,9 @@ func (c *controller) pullIntoView(v view, minimum int, request readRequest) {
 		return
 	}
 	d := &pullInto{buffer: buffer, bufferLen: len(memory(buffer)), off: v.off, len: v.len, min: minimum * v.size, size: v.size, class: v.class, kind: intoView}
+	if s.single { // as workerd: bytes, whatever the view was one of
+		d.size, d.class = 1, p.Engine.Primordial("Uint8Array")
+	}
 	switch {
 	case !c.pending.empty():
 		c.pending.push(d)
@@ -323,7 +337,7 @@ func (c *controller) pullIntoView(v view, minimum int, request readRequest) {
 		c.callPull()
 		return
 	case s.state == stateClosed:
-		request.close(p.newView(d.class, buffer, d.off, 0))
+		c.ended(request, p.newView(d.class, buffer, d.off, 0))
 		return
 	case c.size > 0:
 		if c.fill(d) {
@@ -334,7 +348,7 @@ func (c *controller) pullIntoView(v view, minimum int, request readRequest) {
 		}
 		if c.closing {
 			c.finish()
-			d.answer(p, request)
+			c.answer(d, request)
 			return
 		}
 	}

@@ -7,7 +7,15 @@ import (
 	"minido.dev/minido/runtime/webidl"
 )
 
-// from is ReadableStream.from (Streams, section 4.9.1, ReadableStreamFromIterable).
+// The texts of what an iterator does that is none (workerd: src/workerd/jsg/iterator.h,
+// which takes it for a generator of promises).
+const (
+	textNoPromise = "Callback returned incorrect type; expected 'Promise'"
+	textNoResult  = "Incorrect type for Promise: the Promise did not resolve to 'GeneratorNext'."
+)
+
+// from is ReadableStream.from (Streams, section 4.9.1, ReadableStreamFromIterable), nil
+// for what has no iterator.
 func (p *Streams) from(iterable goja.Value) *readable {
 	method := goja.Undefined()
 	sync := false
@@ -20,7 +28,7 @@ func (p *Streams) from(iterable goja.Value) *readable {
 	}
 	open, ok := goja.AssertFunction(method)
 	if !ok {
-		p.Engine.Throw("TypeError", "Failed to execute 'from' on 'ReadableStream': parameter 1 is not of type 'AsyncGenerator'.")
+		return nil
 	}
 	v, err := open(iterable)
 	if err != nil {
@@ -28,7 +36,7 @@ func (p *Streams) from(iterable goja.Value) *readable {
 	}
 	it, ok := v.(*goja.Object)
 	if !ok {
-		p.Engine.Throw("TypeError", "Failed to execute 'from' on 'ReadableStream': the iterator is not an object.")
+		return nil
 	}
 	f := &iterableSource{p: p, it: it, next: argument(it, "next"), sync: sync}
 	f.stream = p.create(readableOptions{pull: f.pull, cancel: f.cancel})
@@ -46,23 +54,35 @@ type iterableSource struct {
 
 // call calls a method of the iterator and gives a promise of the object that it
 // has to return.
-func (f *iterableSource) call(method goja.Value, name string, args ...goja.Value) *engine.Deferred {
+func (f *iterableSource) call(method goja.Value, args ...goja.Value) *engine.Deferred {
 	p := f.p
 	var v goja.Value
 	if thrown := p.Engine.Try(func() { v = p.Engine.Call(method, f.it, args...) }); thrown != nil {
 		return p.Engine.Promises.Rejected(thrown)
 	}
-	return p.promiseOf(v).Chain(func(v goja.Value, next *engine.Deferred) {
+	return f.result(v).Chain(func(v goja.Value, next *engine.Deferred) {
 		if _, ok := v.(*goja.Object); !ok {
-			next.Reject(p.typeError("The iterator's " + name + "() did not return an object."))
+			next.Reject(p.typeError(textNoResult))
 			return
 		}
 		next.Fulfil(v)
 	}, nil)
 }
 
+// result is a promise of what a method has returned.
+func (f *iterableSource) result(v goja.Value) *engine.Deferred {
+	if _, isObject := v.(*goja.Object); !isObject {
+		return f.p.Engine.Promises.Rejected(f.p.typeError(textNoPromise))
+	}
+	return f.p.promiseOf(v)
+}
+
 func (f *iterableSource) pull() *engine.Deferred {
 	p, c := f.p, f.stream.controller
+	if !engine.IsCallable(f.next) { // as workerd: it has come to its end
+		c.closeOpen()
+		return p.done()
+	}
 	var v goja.Value
 	if thrown := p.Engine.Try(func() { v = p.Engine.Call(f.next, f.it) }); thrown != nil {
 		return p.Engine.Promises.Rejected(thrown)
@@ -74,11 +94,11 @@ func (f *iterableSource) pull() *engine.Deferred {
 		}
 		next.Fulfil(goja.Undefined())
 	}
-	return p.promiseOf(v).Chain(func(v goja.Value, next *engine.Deferred) {
+	return f.result(v).Chain(func(v goja.Value, next *engine.Deferred) {
 		result, ok := v.(*goja.Object)
 		switch {
 		case !ok:
-			next.Reject(p.typeError("The iterator's next() did not return an object."))
+			next.Reject(p.typeError(textNoResult))
 		case argument(result, "done").ToBoolean():
 			c.closeOpen()
 			next.Fulfil(goja.Undefined())
@@ -106,5 +126,5 @@ func (f *iterableSource) cancel(reason goja.Value) *engine.Deferred {
 	if webidl.IsMissing(method) {
 		return p.done()
 	}
-	return f.call(method, "return", reason)
+	return f.call(method, reason)
 }

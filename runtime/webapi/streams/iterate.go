@@ -4,6 +4,7 @@ import (
 	"github.com/dop251/goja"
 
 	"minido.dev/minido/internal/insides"
+	"minido.dev/minido/runtime/compat"
 	"minido.dev/minido/runtime/engine"
 )
 
@@ -43,7 +44,9 @@ func (p *Streams) iteratorPrototype() *goja.Object {
 	}
 	method("next", func(it *iterator, _ goja.Value) *engine.Deferred { return it.next() })
 	method("return", (*iterator).end)
-	proto.DefineDataPropertySymbol(goja.SymToStringTag, p.VM.ToValue("ReadableStreamAsyncIterator"), goja.FLAG_FALSE, goja.FLAG_TRUE, goja.FLAG_FALSE)
+	if p.Enabled(compat.SetTostringTag) {
+		proto.DefineDataPropertySymbol(goja.SymToStringTag, p.VM.ToValue("ReadableStreamAsyncIterator"), goja.FLAG_FALSE, goja.FLAG_TRUE, goja.FLAG_FALSE)
+	}
 	p.iterators = proto
 	return proto
 }

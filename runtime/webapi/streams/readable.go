@@ -172,7 +172,11 @@ func defineReadable(p *Streams) *engine.Class[*readable] {
 			{Name: "values", Fn: func(s *readable, call goja.FunctionCall) goja.Value { return s.values(call.Argument(0)) }},
 		},
 		Statics: []engine.Func{{Name: "from", Fn: func(call goja.FunctionCall) goja.Value {
-			return p.from(call.Argument(0)).object()
+			if s := p.from(call.Argument(0)); s != nil {
+				return s.object()
+			}
+			p.BadArgument("ReadableStream", "from", 1, "AsyncGenerator")
+			return nil
 		}}},
 	})
 	class.Alias(p.Symbol("asyncIterator"), "values")
@@ -222,8 +226,10 @@ func constructReadable(p *Streams, call goja.ConstructorCall) *readable {
 	if cancel.fn != nil {
 		c.cancel = func(reason goja.Value) *engine.Deferred { return p.invoke(cancel, reason) }
 	}
+	// As in workerd a stream that is not started pulls, too, once somebody reads or
+	// something is enqueued.
+	c.started = true
 	if start.fn == nil {
-		c.started = true
 		c.callPull()
 		return s
 	}

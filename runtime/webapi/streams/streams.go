@@ -150,5 +150,11 @@ func (p *Streams) Tee(s *goja.Object) (a, b *goja.Object) {
 	return x.object(), y.object()
 }
 
-// FromIterable is ReadableStream.from.
-func (p *Streams) FromIterable(v goja.Value) *goja.Object { return p.from(v).object() }
+// FromIterable is ReadableStream.from, nil for what has no iterator.
+func (p *Streams) FromIterable(v goja.Value) *goja.Object {
+	s := p.from(v)
+	if s == nil {
+		return nil
+	}
+	return s.object()
+}

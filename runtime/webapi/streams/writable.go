@@ -3,6 +3,7 @@ package streams
 import (
 	"github.com/dop251/goja"
 
+	"minido.dev/minido/runtime/compat"
 	"minido.dev/minido/runtime/engine"
 )
 
@@ -229,7 +230,7 @@ func (w *writable) abort(reason goja.Value) *engine.Deferred {
 		pending.reason = reason
 		w.startErroring(reason)
 	}
-	if interrupt := w.sink.interrupt; interrupt != nil && w.writing != nil {
+	if interrupt := w.sink.interrupt; interrupt != nil && w.writing != nil && w.p.Enabled(compat.InternalWritableStreamAbortClearsQueue) {
 		interrupt(reason)
 	}
 	return pending.promise

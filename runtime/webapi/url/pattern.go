@@ -4,12 +4,14 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/dop251/goja"
 	whatwg "github.com/nlnwa/whatwg-url/url"
 
+	"minido.dev/minido/runtime/compat"
 	"minido.dev/minido/runtime/engine"
 	"minido.dev/minido/runtime/webidl"
 )
@@ -30,14 +32,23 @@ type patternComponent struct {
 var patternComponents = []string{"protocol", "username", "password", "hostname", "port", "pathname", "search", "hash"}
 
 // patternInitMembers are the members of URLPatternInit.
-var patternInitMembers = append([]string{"baseURL"}, patternComponents...)
+var patternInitMembers = append(slices.Clone(patternComponents), "baseURL")
 
 // specialPorts are the special schemes with their default ports.
 var specialPorts = map[string]string{"http": "80", "https": "443", "ws": "80", "wss": "443", "ftp": "21", "file": ""}
 
-// errPattern stands for every reason why a pattern cannot be: workerd's text
-// names none.
-var errPattern = errors.New("invalid URL pattern")
+// errRelative is why a string cannot be a pattern by itself. Texts of errors are those
+// before the flag urlpattern_standard, which had the early draft of URLPattern replaced:
+// since then none is told.
+var errRelative = syntaxError("a relative pattern must have a base URL.")
+
+// syntaxError is an error of the draft in a pattern.
+func syntaxError(format string, args ...any) error {
+	return fmt.Errorf("Syntax error in URL Pattern: "+format, args...)
+}
+
+// original reports whether patterns are those of the draft.
+func (p *Classes) original() bool { return !p.Enabled(compat.UrlpatternStandard) }
 
 // newURLPattern is the constructor: (input, baseURL, options) or (input, options).
 func (p *Classes) newURLPattern(call goja.ConstructorCall) *urlPattern {
@@ -49,7 +60,10 @@ func (p *Classes) newURLPattern(call goja.ConstructorCall) *urlPattern {
 	var init map[string]string
 	var err error
 	if _, isInit := input.(*goja.Object); !isInit && !webidl.IsMissing(input) {
-		init, err = parsePatternString(p.USV(input), func(protocol string) (bool, error) {
+		init, err = parsePatternString(p.USV(input), p.original(), func(protocol string) (bool, error) {
+			if p.original() {
+				return false, nil
+			}
 			c, err := p.compileComponent("protocol", protocol, false, ignoreCase)
 			if err != nil {
 				return false, err
@@ -57,25 +71,28 @@ func (p *Classes) newURLPattern(call goja.ConstructorCall) *urlPattern {
 			return p.matchesSpecial(c), nil
 		})
 		if _, hasProtocol := init["protocol"]; err == nil && !hasProtocol && webidl.IsUndefined(base) {
-			err = errPattern
+			err = errRelative
 		}
 		if err == nil && !webidl.IsUndefined(base) {
 			init["baseURL"] = p.USV(base)
 		}
 	} else {
 		init = p.patternInit(input)
-		if !webidl.IsUndefined(base) {
-			err = errPattern
+		if !webidl.IsUndefined(base) && !p.original() {
+			err = errors.New("a base URL with an object")
 		}
 	}
 	if err == nil {
-		init, err = processPatternInit(init, true)
+		init, err = processPatternInit(init, true, p.original())
 	}
 	var pattern *urlPattern
 	if err == nil {
 		pattern, err = p.compilePattern(init, ignoreCase)
 	}
-	if err != nil {
+	switch {
+	case err != nil && p.original():
+		p.Engine.Throw("TypeError", "%s", err)
+	case err != nil:
 		p.Engine.Throw("TypeError", "Failed to construct URLPattern")
 	}
 	return pattern
@@ -87,7 +104,7 @@ func (p *Classes) compilePattern(init map[string]string, ignoreCase bool) (*urlP
 			init[name] = "*"
 		}
 	}
-	if port, special := specialPorts[init["protocol"]]; special && init["port"] == port {
+	if port, special := specialPorts[init["protocol"]]; special && init["port"] == port && !p.original() {
 		init["port"] = ""
 	}
 	out := &urlPattern{components: map[string]*patternComponent{}}
@@ -97,9 +114,9 @@ func (p *Classes) compilePattern(init map[string]string, ignoreCase bool) (*urlP
 			protocol := out.components["protocol"]
 			opaque = protocol.text != "*" && !p.matchesSpecial(protocol)
 		}
-		c, err := p.compileComponent(name, init[name], opaque, ignoreCase && (name == "pathname" || name == "search" || name == "hash"))
+		c, err := p.compileComponent(name, init[name], opaque, ignoreCase && (p.original() || name == "pathname" || name == "search" || name == "hash"))
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", name, err)
+			return nil, err
 		}
 		out.components[name] = c
 	}
@@ -118,7 +135,13 @@ func (p *Classes) compileComponent(name, text string, opaque, ignoreCase bool) (
 	if name == "hostname" && ipv6Pattern.MatchString(text) {
 		encode = canonicalIPv6
 	}
-	parts, err := parsePattern(text, syntax, encode)
+	parts, err := parsePattern(text, syntax, func(s string) (string, error) {
+		encoded, err := encode(s)
+		if err != nil {
+			return "", errors.New("Syntax error in URL Pattern")
+		}
+		return encoded, nil
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -129,15 +152,18 @@ func (p *Classes) compileComponent(name, text string, opaque, ignoreCase bool) (
 	var source string
 	source, c.names = patternRegExp(parts, syntax)
 	flags := "v"
+	if p.original() {
+		flags = "u"
+	}
 	if ignoreCase {
-		flags = "vi"
+		flags += "i"
 	}
 	if thrown := p.Engine.Try(func() {
 		c.regexp, err = p.VM.New(p.regexp, p.VM.ToValue(source), p.VM.ToValue(flags))
-	}); thrown != nil {
-		return nil, errors.New(p.Engine.Text(thrown))
+	}); thrown != nil || err != nil {
+		return nil, errors.New("Invalid regular expression syntax.")
 	}
-	return c, err
+	return c, nil
 }
 
 // exec matches one component.
@@ -147,7 +173,11 @@ func (p *Classes) execComponent(c *patternComponent, input string) (groups []goj
 		return nil, false
 	}
 	for i := range c.names {
-		groups = append(groups, match.Get(strconv.Itoa(i+1)))
+		group := match.Get(strconv.Itoa(i + 1))
+		if goja.IsUndefined(group) && p.original() {
+			group = p.VM.ToValue("")
+		}
+		groups = append(groups, group)
 	}
 	return groups, true
 }
@@ -162,15 +192,20 @@ func (p *Classes) matchesSpecial(c *patternComponent) bool {
 }
 
 // processPatternInit is "process a URLPatternInit": it inherits from the base
-// and, for a URL rather than a pattern, canonicalizes.
-func processPatternInit(init map[string]string, pattern bool) (map[string]string, error) {
+// and, for a URL rather than a pattern, canonicalizes. In the original draft everything is
+// inherited that init does not have.
+func processPatternInit(init map[string]string, pattern, original bool) (map[string]string, error) {
 	out := map[string]string{}
 	if base, ok := init["baseURL"]; ok {
 		u, err := Parse(base, "")
 		if err != nil {
-			return nil, err
+			return nil, errors.New("Invalid base URL.")
 		}
-		inheritPattern(out, init, u, pattern)
+		if original {
+			inheritAll(out, u)
+		} else {
+			inheritPattern(out, init, u, pattern)
+		}
 	}
 	for _, name := range patternComponents {
 		value, ok := init[name]
@@ -198,7 +233,7 @@ func processPatternInit(init map[string]string, pattern bool) (map[string]string
 			_, special := specialPorts[protocol]
 			canonical, err := canonicalComponent(name, value, named && !special && protocol != "")
 			if err != nil {
-				return nil, err
+				return nil, fmt.Errorf("Invalid URL %s component", name)
 			}
 			if name == "port" && canonical != "" && specialPorts[protocol] == canonical {
 				canonical = ""
@@ -215,6 +250,13 @@ func escapePattern(s string, pattern bool) string {
 		return s
 	}
 	return patternSpecial.ReplaceAllString(s, `\$0`)
+}
+
+// inheritAll takes all of the base.
+func inheritAll(out map[string]string, u *whatwg.Url) {
+	out["protocol"], out["username"], out["password"] = u.Scheme(), u.Username(), u.Password()
+	out["hostname"], out["port"] = u.Hostname(), u.Port()
+	out["pathname"], out["search"], out["hash"] = escapePattern(u.Pathname(), true), escapePattern(u.Query(), true), escapePattern(u.Fragment(), true)
 }
 
 // inheritPattern takes from the base what comes before the first component
@@ -348,12 +390,20 @@ func (p *Classes) urlParts(input, base goja.Value) (parts map[string]string, inp
 		for _, name := range patternInitMembers {
 			if text, given := init[name]; given {
 				p.DefinePlain(shown, name, text)
+			} else if !p.original() {
+				p.DefinePlain(shown, name, goja.Undefined())
 			}
 		}
-		if !webidl.IsUndefined(base) {
+		switch {
+		case webidl.IsUndefined(base):
+		case p.original():
+			p.Engine.Throw("TypeError", "A baseURL is not allowed when input is an object.")
+		default:
 			p.Engine.Throw("TypeError", "A base URL cannot be given together with an object.")
 		}
-		parts, err = processPatternInit(init, false)
+		if parts, err = processPatternInit(init, false, p.original()); err != nil && p.original() {
+			p.Engine.Throw("TypeError", "%s", err)
+		}
 		return parts, []any{shown}, err
 	}
 	text, baseText := p.USV(input), ""
@@ -406,6 +456,9 @@ func (p *Classes) urlPatternClass() *goja.Object {
 		def.Accessors = append(def.Accessors, webidl.Reader(name, func(pattern *urlPattern) goja.Value {
 			return p.VM.ToValue(pattern.components[name].text)
 		}))
+	}
+	if p.original() {
+		return engine.DefineClass(p.Engine, def).Ctor
 	}
 	def.Accessors = append(def.Accessors, webidl.Reader("hasRegExpGroups", func(pattern *urlPattern) goja.Value {
 		for _, name := range patternComponents {

@@ -37,7 +37,7 @@ func tokenizePattern(input []rune, lenient bool) ([]patternToken, error) {
 	var out []patternToken
 	invalid := func(i, next int, why string) (int, error) {
 		if !lenient {
-			return 0, fmt.Errorf("%s at position %d", why, i)
+			return 0, syntaxError("%s", why)
 		}
 		out = append(out, patternToken{tokenInvalid, i, string(input[i:next])})
 		return next, nil
@@ -56,7 +56,7 @@ func tokenizePattern(input []rune, lenient bool) ([]patternToken, error) {
 			kind = tokenClose
 		case '\\':
 			if i == len(input)-1 {
-				if i, err = invalid(i, i+1, "a backslash ends the pattern"); err != nil {
+				if i, err = invalid(i, i+1, fmt.Sprintf("invalid escape character at %d", i)); err != nil {
 					return nil, err
 				}
 				continue
@@ -70,7 +70,7 @@ func tokenizePattern(input []rune, lenient bool) ([]patternToken, error) {
 				end++
 			}
 			if end == i+1 {
-				if i, err = invalid(i, i+1, "a name is missing"); err != nil {
+				if i, err = invalid(i, i+1, fmt.Sprintf("invalid name start at %d", i)); err != nil {
 					return nil, err
 				}
 				continue
@@ -102,29 +102,38 @@ func groupEnd(input []rune, i int) (end int, why string) {
 	for j := i + 1; j < len(input); j++ {
 		switch c := input[j]; {
 		case c > unicode.MaxASCII:
-			return 0, "a regular expression must be ASCII"
+			return 0, fmt.Sprintf("invalid regex character at %d", j)
 		case c == '?' && j == i+1:
-			return 0, "a regular expression must not begin with ?"
+			return 0, fmt.Sprintf("invalid regex character at %d", j)
 		case c == '\\':
 			j++
-			if j >= len(input) || input[j] > unicode.MaxASCII {
-				return 0, "a regular expression must be ASCII"
+			if j >= len(input) {
+				return 0, fmt.Sprintf("invalid escape character in regex at %d", j-1)
+			}
+			if input[j] > unicode.MaxASCII {
+				return 0, fmt.Sprintf("invalid escaped character in regex at %d", j)
 			}
 		case c == ')':
 			if depth--; depth == 0 {
 				if j == i+1 {
-					return 0, "a regular expression is empty"
+					return 0, fmt.Sprintf("invalid regex segment at %d", i+1)
 				}
 				return j, ""
 			}
 		case c == '(':
 			depth++
-			if j+1 >= len(input) || input[j+1] != '?' {
-				return 0, "a regular expression must not have groups that capture"
+			if j+1 >= len(input) {
+				return 0, fmt.Sprintf("invalid group in regex at %d", j)
+			}
+			if input[j+1] != '?' {
+				return 0, fmt.Sprintf("invalid group in regex at %d", j+1)
 			}
 		}
 	}
-	return 0, "a parenthesis is not closed"
+	if i+1 == len(input) {
+		return 0, fmt.Sprintf("invalid regex start at %d", i)
+	}
+	return 0, fmt.Sprintf("invalid regex segment at %d", i+1)
 }
 
 func isNamePoint(r rune, first bool) bool {
@@ -243,7 +252,7 @@ func (p *patternParser) step() error {
 		wild, asterisk, hasWild := p.takeWild(hasName)
 		suffix := p.takeText()
 		if _, ok := p.take(tokenClose); !ok {
-			return fmt.Errorf("a brace is not closed at position %d", p.tokens[p.at].index)
+			return syntaxError("Missing required close token")
 		}
 		return p.add(prefix, name.value, wild, asterisk, hasWild, suffix, p.takeModifier())
 	}
@@ -251,7 +260,7 @@ func (p *patternParser) step() error {
 		return err
 	}
 	if _, ok := p.take(tokenEnd); !ok {
-		return fmt.Errorf("%q is out of place at position %d", p.tokens[p.at].value, p.tokens[p.at].index)
+		return syntaxError("Missing required end token")
 	}
 	return nil
 }
@@ -316,7 +325,7 @@ func (p *patternParser) add(prefix, name, wild string, asterisk, hasWild bool, s
 		p.next++
 	}
 	if p.names[part.name] {
-		return fmt.Errorf("the name %q is used twice", part.name)
+		return syntaxError("Duplicated part names [%s]", part.name)
 	}
 	p.names[part.name] = true
 	var err error

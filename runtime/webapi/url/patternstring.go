@@ -33,19 +33,21 @@ type patternStringParser struct {
 	group    int // depth of braces
 	bracket  int // depth of IPv6 brackets
 	special  bool
+	original bool // before the flag urlpattern_standard
 	state    patternState
 	protocol func(pattern string) (special bool, err error)
 }
 
 // parsePatternString splits a pattern; protocol tells whether a protocol's
-// pattern matches a special scheme.
-func parsePatternString(text string, protocol func(string) (bool, error)) (map[string]string, error) {
+// pattern matches a special scheme. original is an early draft, in which what comes behind
+// the first component is empty instead of anything.
+func parsePatternString(text string, original bool, protocol func(string) (bool, error)) (map[string]string, error) {
 	input := []rune(text)
 	tokens, err := tokenizePattern(input, true)
 	if err != nil {
 		return nil, err
 	}
-	p := &patternStringParser{input: input, tokens: tokens, result: map[string]string{}, protocol: protocol}
+	p := &patternStringParser{input: input, tokens: tokens, result: map[string]string{}, original: original, protocol: protocol}
 	for p.at < len(p.tokens) {
 		p.step = 1
 		if p.tokens[p.at].kind == tokenEnd {
@@ -69,9 +71,7 @@ func parsePatternString(text string, protocol func(string) (bool, error)) (map[s
 		p.at += p.step
 	}
 	if _, ok := p.result["hostname"]; ok {
-		if _, ok := p.result["port"]; !ok {
-			p.result["port"] = ""
-		}
+		p.empty("port", "")
 	}
 	return p.result, nil
 }
@@ -86,8 +86,10 @@ func (p *patternStringParser) end() bool {
 			p.change(stateHash, 1)
 		case p.isSearch():
 			p.change(stateSearch, 1)
+			p.emptyIfOriginal("hash")
 		default:
 			p.change(statePathname, 0)
+			p.emptyIfOriginal("search", "hash")
 		}
 	case stateAuthority:
 		p.rewind()
@@ -97,6 +99,21 @@ func (p *patternStringParser) end() bool {
 		return true
 	}
 	return false
+}
+
+// empty sets a component that is not there.
+func (p *patternStringParser) empty(name, value string) {
+	if _, ok := p.result[name]; !ok {
+		p.result[name] = value
+	}
+}
+
+func (p *patternStringParser) emptyIfOriginal(names ...string) {
+	if p.original {
+		for _, name := range names {
+			p.result[name] = ""
+		}
+	}
 }
 
 func (p *patternStringParser) rewind() { p.at, p.step = p.start, 0 }
@@ -134,6 +151,7 @@ func (p *patternStringParser) visit() error {
 	switch p.state {
 	case stateInit:
 		if p.is(":") {
+			p.emptyIfOriginal(patternComponents[1:]...)
 			p.rewind()
 			p.state = stateProtocol
 		}
@@ -217,23 +235,18 @@ func (p *patternStringParser) change(to patternState, skip int) {
 		p.result[name] = p.component()
 	}
 	if p.state != stateInit && to != stateDone {
-		empty := func(name, value string) {
-			if _, ok := p.result[name]; !ok {
-				p.result[name] = value
-			}
-		}
 		if p.state < stateHostname && to >= statePort {
-			empty("hostname", "")
+			p.empty("hostname", "")
 		}
 		if p.state < statePathname && to >= stateSearch {
 			path := ""
 			if p.special {
 				path = "/"
 			}
-			empty("pathname", path)
+			p.empty("pathname", path)
 		}
 		if p.state < stateSearch && to == stateHash {
-			empty("search", "")
+			p.empty("search", "")
 		}
 	}
 	p.state = to

@@ -28,10 +28,10 @@ function (native, p) {
     get digest() { return this.#digest; }
     get bytesWritten() { return this.#hash.written(); }
     [p.SymbolDispose]() { this.#reject(new TypeError("The DigestStream was disposed.")); }
-    get [p.SymbolToStringTag]() { return "DigestStream"; }
   }
   for (const name of ["digest", "bytesWritten"]) {
     p.ReflectDefineProperty(DigestStream.prototype, name, { enumerable: true });
   }
+  p.tag(DigestStream, "DigestStream");
   return DigestStream;
 }

@@ -3,7 +3,7 @@
 // that handlers ask for; native `run` splits it and holds what is written.
 function (native, p) {
   "use strict";
-  const { TypeError, Error, ObjectDefineProperty: define, ReflectApply: apply } = p;
+  const { TypeError, Error, ReflectApply: apply } = p;
   const EXPIRED = "This content token is no longer valid. Content tokens are only valid during the execution of the relevant content handler.";
   const MODIFIED = "The attributes of this element have been modified during iteration. You must create a new iterator after modifying attributes.";
   const START = 2, END = 3, TEXT = 1, COMMENT = 5;
@@ -42,7 +42,7 @@ function (native, p) {
   const shape = (tag, members) => {
     const C = ({ [tag]: class { constructor() { throw new TypeError("Illegal constructor"); } } })[tag], proto = C.prototype;
     p.ObjectDefineProperties(proto, p.ObjectGetOwnPropertyDescriptors(members(tag)));
-    define(proto, p.SymbolToStringTag, { __proto__: null, value: tag, configurable: true });
+    p.tag(C, tag);
     return (x) => { const o = new Token(x, KEY); p.ReflectSetPrototypeOf(o, proto); return o; };
   };
   // before, after, replace and remove, as comments and texts have them; x.m is what they change.
@@ -175,7 +175,7 @@ function (native, p) {
       for (const h of handlers) {
         if (h[name] === undefined) continue;
         const v = apply(h[name], h.self, [object]);
-        if (v !== undefined) await v;
+        if (v !== undefined && native.settles(v)) await v;
       }
       x.done = true;
     };
@@ -210,7 +210,7 @@ function (native, p) {
             if (!x.onEnd) continue;
             y.done = false;
             const v = apply(x.onEnd, global, [endTag(y)]);
-            if (v !== undefined) await v;
+            if (v !== undefined && native.settles(v)) await v;
             y.done = true;
           }
           return write(y.m, () => { if (y.changed) run.write(`</${y.name}>`); else run.raw(); });

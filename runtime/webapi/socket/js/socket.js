@@ -136,7 +136,7 @@ function (native, p) {
   for (const name of ["readable", "writable", "closed", "opened", "upgraded", "secureTransport", "close", "startTls"]) {
     ObjectDefineProperty(Socket.prototype, name, { enumerable: true });
   }
-  ObjectDefineProperty(Socket.prototype, p.SymbolToStringTag, { value: "Socket", configurable: true });
+  p.tag(Socket, "Socket");
 
   const info = (remoteAddress) => ({ remoteAddress, localAddress: undefined });
   const failure = (hint, cause) => new Error("proxy request failed, cannot connect to the specified address" +
