@@ -33,7 +33,7 @@ VITEST := vitest/bundled/made/vitest.json.gz
 CODECS := runtime/binding/images/picture/codecs/made/webp.wasm.gz
 BUNDLED := $(VITEST) $(CODECS)
 
-.PHONY: demo-binary alone behind plain-built race-built strangers pairs dead fuzz fuzz-syntax help demo test compiled check short unit plain race e2e hostile soak campaign equivalence swarm cycles build npm release release-check npm-pack npm-versions release-start release-start-windows vet-systems newest docs docs-test recording bench load differential lint clean
+.PHONY: dashboard-cost demo-binary alone behind plain-built race-built strangers pairs dead fuzz fuzz-syntax help demo test compiled check short unit plain race e2e hostile soak campaign equivalence swarm cycles build npm release release-check npm-pack npm-versions release-start release-start-windows vet-systems newest docs docs-test recording bench load differential lint clean
 
 help:
 	@echo 'make demo          watch a real agent die by SIGKILL in mid-fiber, and recover'
@@ -42,6 +42,7 @@ help:
 	@echo 'make build         bin/minido'
 	@echo 'make load          a minute of clients while objects are evicted, reset and crashed'
 	@echo 'make profile       BENCH=chat (tool, fiber, MCP): Go and JavaScript profiles and folded stacks of that row'
+	@echo 'make dashboard-cost  what an open dashboard costs the server'
 	@echo 'make bench         start-up, recovery, requests/s and memory, as a table'
 	@echo 'make differential  the same requests to minido and to the reference, compared'
 	@echo 'make strangers     small projects as wrangler users write them, under minido and the reference; STRANGERS=hono for some'
@@ -297,6 +298,12 @@ $(REFERENCE)/.package-lock.json: e2e/reference/package-lock.json
 BENCH_NPM := e2e/bench/workers/agents/node_modules/.package-lock.json
 bench: build npm $(BENCH_NPM)
 	MINIDO_BIN='$(abspath $(BIN))' MINIDO_REFERENCE='$(abspath $(REFERENCE))' $(GO) run ./e2e/bench $(BENCH)
+
+# CPU of the server for each request, with the dashboard closed and open, in alternating
+# windows of COST_SECONDS in all for each row; fails where it is more than 5 %.
+COST_SECONDS ?= 60
+dashboard-cost: build
+	MINIDO_COST_SECONDS=$(COST_SECONDS) MINIDO_BIN='$(abspath $(BIN))' $(GO) test -count=1 -timeout 60m -v -run TestDashboardCost ./e2e
 
 # Profiles of minido in the agents' rows whose names have the word BENCH: go.pprof,
 # js.pprof, heap.pprof, and the stacks of the first two folded, as flame graphs are drawn

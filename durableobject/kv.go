@@ -55,7 +55,9 @@ func kvMethod(name string, length int, fn func(*syncKV, goja.FunctionCall) goja.
 func (o *storage) listSync(options goja.Value) goja.Value {
 	r := o.realm
 	opts := r.listOptions(options, "SyncKvStorage")
+	noted := r.eng.Turns.Statement("list ", listed(opts))
 	it, err := o.db().List(opts)
+	noted(nil, err)
 	if err != nil {
 		r.storageError(err)
 	}

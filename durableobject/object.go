@@ -393,15 +393,18 @@ func (o *Object) seal() {
 
 func (o *Object) startSync() {
 	o.syncing = true
-	mark, sync := o.sealed, o.store.Syncer()
+	mark, sync, told := o.sealed, o.store.Syncer(), o.ctx.Syncing(o.sealed)
 	o.realm.eng.Background("sync "+o.opts.Label, func() {
 		err := sync()
-		_ = o.realm.eng.PostLoop(func() { o.synced(mark, err) }) // a closed loop has no outputs left
+		_ = o.realm.eng.PostLoop(func() { o.synced(mark, err, told) }) // a closed loop has no outputs left
 	})
 }
 
-func (o *Object) synced(mark int64, err error) {
+func (o *Object) synced(mark int64, err error, told func()) {
 	o.syncing = false
+	if told != nil && err == nil && !o.ended {
+		told()
+	}
 	switch {
 	case o.ended:
 	case err != nil:

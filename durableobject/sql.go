@@ -119,7 +119,9 @@ func (o *storage) exec(call goja.FunctionCall) goja.Value {
 			args[i] = r.sqlValue(v)
 		}
 	}
+	noted := r.eng.Turns.Statement("", query)
 	c, err := o.db().Exec(query, args)
+	noted(c, err)
 	if o.store.Dirty() {
 		r.eng.Sites.Statement(query)
 		o.wrote()

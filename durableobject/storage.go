@@ -131,7 +131,9 @@ func (o *storage) decode(b []byte) goja.Value {
 
 // value reads and decodes one key; nil if it is not there.
 func (o *storage) value(key string) goja.Value {
+	noted := o.realm.eng.Turns.Statement("get ", key)
 	b, ok, err := o.db().Get(key)
+	noted(nil, err)
 	if err != nil {
 		o.realm.storageError(err)
 	}
@@ -231,7 +233,10 @@ func (o *storage) asyncPut(key, value, options goja.Value) goja.Value {
 func (o *storage) put(key string, value goja.Value) { o.putBytes(key, o.encode(value)) }
 
 func (o *storage) putBytes(key string, b []byte) {
-	if err := o.db().Put(key, b); err != nil {
+	noted := o.realm.eng.Turns.Statement("put ", key)
+	err := o.db().Put(key, b)
+	noted(nil, err)
+	if err != nil {
 		o.realm.storageError(err)
 	}
 	o.realm.eng.Sites.Statement("put " + key)
@@ -239,7 +244,9 @@ func (o *storage) putBytes(key string, b []byte) {
 }
 
 func (o *storage) delete(key string) bool {
+	noted := o.realm.eng.Turns.Statement("delete ", key)
 	existed, err := o.db().Delete(key)
+	noted(nil, err)
 	if err != nil {
 		o.realm.storageError(err)
 	}
@@ -277,8 +284,18 @@ func (o *storage) asyncList(c goja.FunctionCall, class string) goja.Value {
 	return m
 }
 
+// listed says which keys a list is of.
+func listed(opts sqlstore.ListOptions) string {
+	if opts.Prefix == nil {
+		return ""
+	}
+	return *opts.Prefix
+}
+
 func (o *storage) each(opts sqlstore.ListOptions, fn func(key string, v goja.Value)) {
+	noted := o.realm.eng.Turns.Statement("list ", listed(opts))
 	it, err := o.db().List(opts)
+	noted(nil, err)
 	if err != nil {
 		o.realm.storageError(err)
 	}

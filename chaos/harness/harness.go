@@ -459,6 +459,10 @@ func campaignFlags(r control.CampaignRequest, scenarios []string) ([]string, err
 		}
 	}
 	add("scenario", r.Scenario)
+	add("effects", r.Effects)
+	if r.MockAI {
+		out = append(out, "--mock-ai")
+	}
 	for _, steps := range []struct {
 		flag  string
 		texts []string

@@ -77,7 +77,7 @@ func (h *Harness) walkWords(r control.WalkRequest) ([]string, error) {
 		return nil, &control.InputError{Text: fmt.Sprintf("the last campaign lists no case %d", r.Case)}
 	}
 	of, asked := h.last.cases[r.Case-1].Case, h.last.state.Request
-	flags, err := campaignFlags(control.CampaignRequest{Verb: "replay", Scenario: asked.Scenario, Call: asked.Call, Chat: asked.Chat, Fetch: asked.Fetch,
+	flags, err := campaignFlags(control.CampaignRequest{Verb: "replay", Scenario: asked.Scenario, Call: asked.Call, Chat: asked.Chat, Fetch: asked.Fetch, Effects: asked.Effects, MockAI: asked.MockAI,
 		Mode: "sim", Plan: of.Plan, Pace: of.Pace, Seed: of.Seed}, known)
 	if err != nil {
 		return nil, err

@@ -47,8 +47,15 @@ func (o *ctlTurns) wants(e *feed.Entry) bool {
 	return e.Kind == feed.Turn && (o.Object == "" || e.Object == string(o.Object)) && e.TookUs >= o.Over.Microseconds()
 }
 
-// turnText shows a turn: what started it, and its times.
+// turnText shows a turn: what started it, its times, and what it has asked and held.
 func turnText(e *feed.Entry) string {
 	us := func(n int64) time.Duration { return time.Duration(n) * time.Microsecond }
-	return fmt.Sprintf("%s  computed %v, took %v", e.Cause, us(e.ComputedUs), us(e.TookUs))
+	text := fmt.Sprintf("%s  computed %v, took %v", e.Cause, us(e.ComputedUs), us(e.TookUs))
+	if n := len(e.Statements) + e.Unlisted; n > 0 {
+		text += fmt.Sprintf(", %d storage calls", n)
+	}
+	if e.Held > 0 {
+		text += fmt.Sprintf(", %d outputs held", e.Held)
+	}
+	return text
 }

@@ -303,6 +303,18 @@ func (e *entry) supersede(o *durableobject.Object) {
 	})
 }
 
+// Sockets describes the object's hibernatable sockets, whether it is in memory or not.
+// done is called exactly once; the error is ErrNotRunning where there is no isolate that
+// could decode what is attached to them. Safe for concurrent use.
+func (r Ref) Sockets(done func([]durableobject.SocketStatus, error)) {
+	_, realm := r.e.whereabouts()
+	if realm == nil {
+		done(nil, ErrNotRunning)
+		return
+	}
+	realm.Sockets(r.e.sockets, done)
+}
+
 // Objects lists what is in memory, has sockets or alarms, or is on disk, by
 // class and id. done is called exactly once.
 func (p *Pool) Objects(done func([]ObjectInfo, error)) {

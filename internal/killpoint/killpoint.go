@@ -54,7 +54,7 @@ type Point struct {
 	Side       Side
 	Object     string // "Class/name", or "" for the stateless worker
 	Cause      string // what started the turn: "fetch", "rpc", "alarm", "message", "timer", ...
-	Occurrence int    // counts from 1 within one process and label
+	Occurrence int    // counts from 1 within one process and label; 0 where somebody only watches
 	Number     int    // counts from 1 within one process
 	To         string // whom a message goes to, "Class/name"; "" for others. No part of the label
 	Site       string // where in the source it comes from, a line for each write; "" if not known. No part of the label
@@ -230,11 +230,13 @@ func (p *Points) hitTo(kind Kind, side Side, object, cause, to string) (pt Point
 
 // pass numbers a point and tells of it.
 func (p *Points) pass(pt Point) (_ Point, crashed bool) {
-	kind, side, object, cause := pt.Kind, pt.Side, pt.Object, pt.Cause
-	key := string(kind) + string(side) + object + "/" + cause
 	p.number++
-	p.seen[key]++
-	pt.Number, pt.Occurrence = p.number, p.seen[key]
+	pt.Number = p.number
+	if p.always || len(p.armed) > 0 { // who only watches counts nothing
+		key := string(pt.Kind) + string(pt.Side) + pt.Object + "/" + pt.Cause
+		p.seen[key]++
+		pt.Occurrence = p.seen[key]
+	}
 	p.sites.explain(&pt)
 	if p.record != nil {
 		p.record(pt)

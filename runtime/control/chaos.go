@@ -55,6 +55,10 @@ type CampaignRequest struct {
 	Call  []string `json:"call,omitempty"`
 	Chat  []string `json:"chat,omitempty"`
 	Fetch []string `json:"fetch,omitempty"`
+	// Effects is the variable that is set to the URL of a sink of effects; MockAI starts a
+	// scripted model.
+	Effects string `json:"effects,omitempty"`
+	MockAI  bool   `json:"mock_ai,omitempty"`
 
 	Mode      string `json:"mode,omitempty"`      // process or sim
 	Fault     string `json:"fault,omitempty"`     // enumerate: what happens at each point

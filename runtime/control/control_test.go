@@ -58,8 +58,8 @@ func startWith(t *testing.T, h Harness) (*Control, *server.Server, *Client) {
 "durable_objects": {"bindings": [{"name": "ROOM", "class_name": "Room"}]}, "migrations": [{"tag": "v1", "new_sqlite_classes": ["Room"]}]}`})
 }
 
-// startProject has files of its own.
-func startProject(t *testing.T, h Harness, files map[string]string) (*Control, *server.Server, *Client) {
+// startProject has files of its own; change, which may be nil, changes the options.
+func startProject(t *testing.T, h Harness, files map[string]string, change ...func(*server.Options, *Options)) (*Control, *server.Server, *Client) {
 	t.Helper()
 	dir := t.TempDir()
 	for name, text := range files {
@@ -68,15 +68,22 @@ func startProject(t *testing.T, h Harness, files map[string]string) (*Control, *
 		}
 	}
 	sch := sched.NewThreads(clock.Real{})
-	s, err := server.Start(context.Background(), server.Options{
+	of := server.Options{
 		Config: config.Options{Dir: dir}, Address: server.Address{IP: "127.0.0.1", PortSet: true}, PersistDir: filepath.Join(dir, "state"),
 		Scheduler: sch, Entropy: entropy.System{}, Dialer: netx.NewReal(netx.RealOptions{Scheduler: sch, Entropy: entropy.System{}}),
-	})
+	}
+	o := Options{Scheduler: sch, Entropy: entropy.System{}, Dir: filepath.Join(t.TempDir(), "control"), Version: "test", Harness: h}
+	for _, fn := range change {
+		fn(&of, &o)
+	}
+	s, err := server.Start(context.Background(), of)
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := Start(Options{Server: s, Scheduler: sch, Entropy: entropy.System{}, Dir: filepath.Join(t.TempDir(), "control"), Version: "test",
-		Feed: feed.New(clock.Real{}, s.Points()), Harness: h})
+	if o.Server = s; o.Feed == nil {
+		o.Feed = feed.New(clock.Real{}, s.Points())
+	}
+	c, err := Start(o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -213,18 +220,33 @@ func TestAttacks(t *testing.T) {
 	}
 }
 
-// No operation is without the guards: neither for other origins, nor for a rebound name,
-// nor without the token, nor as what a form sends.
-func TestEveryEndpointIsGuarded(t *testing.T) {
+// No route of the listener is without the guards, whether it is an operation of the API,
+// a queue's consumer asks it, or there is none: neither for other origins, nor for a
+// rebound name, nor without the token, nor as what a form sends; and nobody frames or
+// sniffs what it answers.
+func TestEveryRouteIsGuarded(t *testing.T) {
 	c, s, _ := start(t)
+	type route struct {
+		method, path string
+		public       bool
+	}
+	pull := strings.NewReplacer("POST ", "", "{account}", "any", "{queue}", "jobs").Replace(pullPaths)
+	routes := []route{{"POST", pull + "pull", false}, {"POST", pull + "ack", false}, {"GET", "/", false}, {"GET", "/v1", false}, {"GET", "/v1/none", false}, {"POST", "/v1/none", false}, {"GET", "/v1/../v1/status", false}, {"GET", "//v1/status", false},
+		{"GET", "/dashboard", true}, {"GET", "/dashboard/", true}, {"GET", "/dashboard/app.js", true}, {"GET", "/dashboard/style.css", true}, {"GET", "/dashboard/../v1/status", true}, {"GET", "/dashboard/%2e%2e/v1/status", true}}
 	for _, e := range c.endpoints() {
+		routes = append(routes, route{e.method, e.path, e.public})
+	}
+	plain := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	defer plain.CloseIdleConnections()
+	for _, e := range routes {
 		for _, a := range []struct {
 			name, header, value string
 			want                int
 		}{
-			{"foreign origin", "Origin", "http://evil.example", 403}, {"page of the worker", "Origin", s.URL(), 403},
-			{"rebound name", "Host", "evil.example", 403}, {"cross-site", "Sec-Fetch-Site", "cross-site", 403},
-			{"no token", "Authorization", "", 401}, {"a form", "Content-Type", "text/plain", 415},
+			{"foreign origin", "Origin", "http://evil.example", 403}, {"page of the worker", "Origin", s.URL(), 403}, {"page of a file", "Origin", "null", 403},
+			{"rebound name", "Host", "evil.example:" + c.port, 403}, {"rebound name with the address in front", "Host", "127.0.0.1.evil.example:" + c.port, 403},
+			{"cross-site", "Sec-Fetch-Site", "cross-site", 403}, {"another port", "Sec-Fetch-Site", "same-site", 403},
+			{"no token", "Authorization", "", 401}, {"another token", "Authorization", "Bearer " + strings.Repeat("0", 64), 401}, {"a form", "Content-Type", "text/plain", 415},
 		} {
 			if a.header == "Authorization" && e.public || a.header == "Content-Type" && e.method == "GET" {
 				continue
@@ -238,18 +260,91 @@ func TestEveryEndpointIsGuarded(t *testing.T) {
 			if req.Header.Set(a.header, a.value); a.header == "Host" {
 				req.Host = a.value
 			}
-			resp, err := http.DefaultClient.Do(req)
+			resp, err := plain.Do(req)
 			if err != nil {
 				t.Fatal(err)
 			}
-			resp.Body.Close()
-			if resp.StatusCode != a.want {
-				t.Errorf("%s %s, %s: status %d, want %d", e.method, e.path, a.name, resp.StatusCode, a.want)
+			body, err := io.ReadAll(resp.Body)
+			if resp.Body.Close(); err != nil {
+				t.Fatal(err)
 			}
-			if h := resp.Header; !strings.Contains(h.Get("Content-Security-Policy"), "frame-ancestors 'none'") || h.Get("X-Content-Type-Options") != "nosniff" {
-				t.Errorf("%s %s: it may be framed or sniffed: %v", e.method, e.path, h)
+			if resp.StatusCode != a.want || !strings.HasPrefix(string(body), `{"error":{"code":"forbidden"`) {
+				t.Errorf("%s %s, %s: status %d, want %d: %s", e.method, e.path, a.name, resp.StatusCode, a.want, body)
+			}
+			if h := resp.Header; !strings.Contains(h.Get("Content-Security-Policy"), "frame-ancestors 'none'") || h.Get("X-Content-Type-Options") != "nosniff" ||
+				h.Get("Cross-Origin-Resource-Policy") != "same-origin" || h.Get("Access-Control-Allow-Origin") != "" || h.Get("Cache-Control") != "no-store" {
+				t.Errorf("%s %s: it may be framed, sniffed, kept or read by others: %v", e.method, e.path, h)
 			}
 		}
+	}
+	// Without a token the public routes give nothing but the dashboard's files.
+	for _, path := range []string{"/dashboard/../v1/status", "/dashboard/%2e%2e/v1/status", "/dashboard//v1/status", "/dashboard/../../etc/passwd", "/dashboard/..%2fapi.ts", "/dashboard/app/main.ts"} {
+		resp, err := plain.Get(c.URL() + path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, err := io.ReadAll(resp.Body)
+		if resp.Body.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if resp.StatusCode == 200 || strings.Contains(string(body), "worker_url") || strings.Contains(string(body), "root:") {
+			t.Errorf("%s: %d %s", path, resp.StatusCode, body)
+		}
+	}
+}
+
+// What was recorded, sockets and sources are those of this server alone, whatever name or
+// number is asked for: no file of the machine, no secret, no prototype.
+func TestAttacksOnRecords(t *testing.T) {
+	c, s, client := startProject(t, nil, map[string]string{"worker.js": worker, ".dev.vars": "SECRET=hidden", "wrangler.json": `{"name": "chat", "main": "worker.js", "compatibility_date": "2026-08-01",
+"durable_objects": {"bindings": [{"name": "ROOM", "class_name": "Room"}]}, "migrations": [{"tag": "v1", "new_sqlite_classes": ["Room"]}]}`})
+	visit(t, s, "/")
+	ctx := context.Background()
+	status := func(path string, body any, into any) int {
+		err := client.Post(ctx, path, body, into)
+		var ce *CallError
+		switch {
+		case err == nil:
+			return 200
+		case errors.As(err, &ce):
+			if strings.Contains(err.Error(), "hidden") || strings.Contains(err.Error(), "root:") {
+				t.Errorf("%s %v says %v", path, body, err)
+			}
+			return ce.Status
+		}
+		t.Fatal(err)
+		return 0
+	}
+	var source Source
+	if got := status("/v1/source", SourceRequest{"worker.js"}, &source); got != 200 || !strings.Contains(source.Text, "class Room") {
+		t.Errorf("the worker's own module: %d", got)
+	}
+	for _, file := range []string{"", ".", "..", "/", "/etc/passwd", "../../../../../../etc/passwd", "./worker.js", "worker.js/", "worker.js\x00", ".dev.vars", filepath.Join(s.Project().Dir, ".dev.vars"),
+		filepath.Join(s.Project().Dir, "worker.js"), c.File(), "wrangler.json", "file:///etc/passwd", "__proto__", "constructor", strings.Repeat("a", 100_000)} {
+		if got := status("/v1/source", SourceRequest{file}, nil); got != 404 {
+			t.Errorf("source %.60q: status %d", file, got)
+		}
+	}
+	for _, record := range []int64{-1, 0, 1, 1 << 62} {
+		if got := status("/v1/record", RecordRequest{record}, nil); got != 404 {
+			t.Errorf("record %d: status %d", record, got)
+		}
+	}
+	for _, body := range []map[string]any{{"record": "1"}, {"record": 1.5}, {"record": nil, "frames": true}, {"record": []int{1}}} {
+		if got := status("/v1/record", body, nil); got != 400 {
+			t.Errorf("record %v: status %d", body, got)
+		}
+	}
+	for _, o := range []ObjectRequest{{"Room", "../lobby"}, {"Room", "none"}, {"../Room", "lobby"}, {"", ""}, {"__proto__", "lobby"}} {
+		if got := status("/v1/object/sockets", o, nil); got != 404 {
+			t.Errorf("sockets of %v: status %d", o, got)
+		}
+	}
+	if got := status("/v1/object/sockets", ObjectRequest{"Room", "lobby"}, nil); got != 200 {
+		t.Errorf("sockets of an object: status %d", got)
+	}
+	if got := status("/v1/sockets", struct{}{}, nil); got != 404 {
+		t.Errorf("sockets by POST: status %d", got)
 	}
 }
 

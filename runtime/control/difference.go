@@ -48,16 +48,12 @@ type RowChange struct {
 
 func (c *Control) difference(w http.ResponseWriter, r *http.Request) {
 	var req DifferenceRequest
-	if !read(w, r, &req) {
-		return
-	}
-	ref, err := c.opts.Server.Find(req.Class, req.Object)
-	if err != nil {
-		failWith(w, err)
+	ref, ok := c.find(w, r, &req, &req.Class, &req.Object)
+	if !ok {
 		return
 	}
 	var out *Difference
-	err = c.states(r, ref, []string{req.From, req.To}, func(paths []string) (err error) {
+	err := c.states(r, ref, []string{req.From, req.To}, func(paths []string) (err error) {
 		out, err = compare(paths[0], paths[1], c.clock(), c.opts.Machine, c.opts.Entropy)
 		return err
 	})

@@ -131,19 +131,15 @@ type StoredValue struct {
 // values answers POST /v1/values.
 func (c *Control) values(w http.ResponseWriter, r *http.Request) {
 	var req ValuesRequest
-	if !read(w, r, &req) {
-		return
-	}
-	ref, err := c.opts.Server.Find(req.Class, req.Object)
-	if err != nil {
-		failWith(w, err)
+	ref, ok := c.find(w, r, &req, &req.Class, &req.Object)
+	if !ok {
 		return
 	}
 	if req.Limit <= 0 {
 		req.Limit = 100
 	}
 	out := Values{Values: []StoredValue{}}
-	err = c.wait(r, answerTime, func(done func(error)) {
+	err := c.wait(r, answerTime, func(done func(error)) {
 		ref.Values(req.Prefix, req.After, min(req.Limit, maxValues), func(list []durableobject.StoredValue, more bool, err error) {
 			for _, v := range list {
 				out.Values = append(out.Values, StoredValue{v.Key, v.Bytes, v.Text, string(v.JSON)})

@@ -1,7 +1,6 @@
 package control
 
 import (
-	"encoding/json"
 	"net/http"
 	"strconv"
 	"time"
@@ -47,21 +46,21 @@ func (c *Control) follow(w http.ResponseWriter, r *http.Request) {
 		defer c.opts.Feed.WatchTurns()()
 	}
 	w.Header().Set("Content-Type", "application/x-ndjson; charset=utf-8")
-	out, to := http.NewResponseController(w), json.NewEncoder(w)
+	out, lines := http.NewResponseController(w), []byte(nil)
 	for once := q.Get("follow") == "false"; ; {
 		entries, lost, more := c.opts.Feed.After(after, feedBatch)
+		lines = lines[:0]
 		if lost > 0 && after > 0 {
-			if to.Encode(FeedLine{Lost: lost}) != nil {
-				return // the client is gone
-			}
+			lines = append(strconv.AppendInt(append(lines, `{"lost":`...), lost, 10), "}\n"...)
 		}
 		for i := range entries {
 			after = entries[i].Seq
-			if to.Encode(FeedLine{Entry: &entries[i]}) != nil {
-				return
-			}
+			lines = append(entries[i].AppendJSON(lines), '\n')
 		}
 		if len(entries) > 0 {
+			if _, err := w.Write(lines); err != nil {
+				return // the client is gone
+			}
 			continue
 		}
 		if out.Flush() != nil || once {

@@ -34,16 +34,12 @@ type Moments struct {
 
 func (c *Control) moments(w http.ResponseWriter, r *http.Request) {
 	var req ObjectRequest
-	if !read(w, r, &req) {
-		return
-	}
-	ref, err := c.opts.Server.Find(req.Class, req.Object)
-	if err != nil {
-		failWith(w, err)
+	ref, ok := c.find(w, r, &req, &req.Class, &req.Object)
+	if !ok {
 		return
 	}
 	answer := make(chan []sqlstore.Moment, 1)
-	err = c.wait(r, answerTime, func(done func(error)) {
+	err := c.wait(r, answerTime, func(done func(error)) {
 		ref.Moments(maxMoments, func(list []sqlstore.Moment, err error) {
 			answer <- list
 			done(err)
@@ -74,16 +70,12 @@ type Restored struct {
 
 func (c *Control) restore(w http.ResponseWriter, r *http.Request) {
 	var req RestoreRequest
-	if !read(w, r, &req) {
-		return
-	}
-	ref, err := c.opts.Server.Find(req.Class, req.Object)
-	if err != nil {
-		failWith(w, err)
+	ref, ok := c.find(w, r, &req, &req.Class, &req.Object)
+	if !ok {
 		return
 	}
 	answer := make(chan string, 1)
-	err = c.wait(r, answerTime, func(done func(error)) {
+	err := c.wait(r, answerTime, func(done func(error)) {
 		ref.Restore(req.Bookmark, func(undo string, err error) {
 			answer <- undo
 			done(err)

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"unicode/utf8"
 
+	"minido.dev/minido/durableobject"
 	"minido.dev/minido/runtime/event"
 	"minido.dev/minido/runtime/feed"
 )
@@ -132,6 +133,45 @@ func (c *Control) sockets(w http.ResponseWriter, _ *http.Request) {
 		answer.Sockets = append(answer.Sockets, exchange(r, false))
 	}
 	reply(w, http.StatusOK, answer)
+}
+
+// ObjectSockets is the answer of POST /v1/object/sockets.
+type ObjectSockets struct {
+	Sockets []ObjectSocket `json:"sockets"`
+}
+
+// ObjectSocket is a hibernatable WebSocket of an object.
+type ObjectSocket struct {
+	Tags []string `json:"tags"`
+	// Attachment is what serializeAttachment() has stored, as console.log shows it.
+	Attachment string `json:"attachment,omitempty"`
+	// AutoAtMs is when the auto-response last answered.
+	AutoAtMs int64 `json:"auto_at_ms,omitempty"`
+}
+
+// objectSockets answers POST /v1/object/sockets; it does not wake the object.
+func (c *Control) objectSockets(w http.ResponseWriter, r *http.Request) {
+	var req ObjectRequest
+	ref, ok := c.find(w, r, &req, &req.Class, &req.Object)
+	if !ok {
+		return
+	}
+	found := make(chan []durableobject.SocketStatus, 1)
+	err := c.wait(r, answerTime, func(done func(error)) {
+		ref.Sockets(func(list []durableobject.SocketStatus, err error) {
+			found <- list
+			done(err)
+		})
+	})
+	if err != nil {
+		failWith(w, err)
+		return
+	}
+	out := ObjectSockets{[]ObjectSocket{}}
+	for _, s := range <-found {
+		out.Sockets = append(out.Sockets, ObjectSocket{append([]string{}, s.Tags...), s.Attachment, s.AutoAtMs})
+	}
+	reply(w, http.StatusOK, out)
 }
 
 // SourceRequest is the body of POST /v1/source: a file as stacks name it.

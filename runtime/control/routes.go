@@ -101,6 +101,19 @@ func read(w http.ResponseWriter, r *http.Request, into any) bool {
 	return true
 }
 
+// find decodes the body of a POST about an object, whose class and name or id it then has
+// read, and finds the object. It has answered if ok is false.
+func (c *Control) find(w http.ResponseWriter, r *http.Request, into any, class, object *string) (ref pool.Ref, ok bool) {
+	if !read(w, r, into) {
+		return ref, false
+	}
+	ref, err := c.opts.Server.Find(*class, *object)
+	if err != nil {
+		failWith(w, err)
+	}
+	return ref, err == nil
+}
+
 var errSlow = errors.New("the worker has been computing for too long to answer; try again, or wait for its CPU limit")
 
 // wait calls start and waits until it has called done.
@@ -331,18 +344,15 @@ type QueryRequest struct {
 
 func (c *Control) sql(w http.ResponseWriter, r *http.Request) {
 	var req QueryRequest
-	if !read(w, r, &req) {
-		return
-	}
-	ref, err := c.opts.Server.Find(req.Class, req.Object)
-	if err != nil {
-		failWith(w, err)
+	ref, ok := c.find(w, r, &req, &req.Class, &req.Object)
+	if !ok {
 		return
 	}
 	if req.Limit <= 0 {
 		req.Limit = defaultRows
 	}
 	var res *QueryResult
+	var err error
 	ask := func(paths []string) (err error) {
 		res, err = query(paths[0], req.SQL, req.Params, min(req.Limit, maxRows), c.clock(), c.opts.Machine, c.opts.Entropy)
 		return err
@@ -368,12 +378,8 @@ type ExportRequest struct {
 // export answers with a consistent copy of the object's database.
 func (c *Control) export(w http.ResponseWriter, r *http.Request) {
 	var req ExportRequest
-	if !read(w, r, &req) {
-		return
-	}
-	ref, err := c.opts.Server.Find(req.Class, req.Object)
-	if err != nil {
-		failWith(w, err)
+	ref, ok := c.find(w, r, &req, &req.Class, &req.Object)
+	if !ok {
 		return
 	}
 	dir, err := os.MkdirTemp("", "minido-export-")

@@ -39,12 +39,8 @@ func (s *Sites) wrote(c *Context) {
 	if s.to == nil || s.statement == "" {
 		return
 	}
-	statement := strings.Join(strings.Fields(s.statement), " ")
+	statement := oneLine(s.statement, 120)
 	s.statement = ""
-	const most = 120
-	if len(statement) > most {
-		statement = strings.ToValidUTF8(statement[:most], "") + " …"
-	}
 	s.to.Wrote(c.Label, statement+s.here())
 }
 

@@ -30,17 +30,9 @@ type Turns struct {
 	held  []output
 	after []func() // run between this turn and the next event
 	atEnd []func() // run once at the end of the turn, before commits
-}
 
-// TurnObserver is told of each turn while somebody watches. Its methods are called on
-// the loops of engines, so they must be quick, and safe for concurrent use.
-type TurnObserver interface {
-	// Watching reports whether Turn wants to be called.
-	Watching() bool
-	// Turn is told of a turn that has ended. label is its context's, "" for a stateless
-	// one's; computed is the time until no microtask was left, took that until its commits
-	// were made and its outputs released, too.
-	Turn(label, cause string, computed, took time.Duration)
+	watched bool       // somebody is told of the present turn
+	report  TurnReport // of it
 }
 
 // Enter is Post for code that is on the loop already, outside any turn.
@@ -82,25 +74,18 @@ func (t *Turns) take(f *Frame, cause string, fn func()) {
 	f = f.WithCause(killpoint.Inherited(cause))
 	t.cur, t.root, t.cause = f, f, cmp.Or(f.Cause, cause)
 	e.thenables.start(f)
-	watched, began := e.observer != nil && e.observer.Watching(), time.Time{}
-	if watched {
-		began = e.Watchdog.clock.Now()
-	}
+	watched, began := t.watch()
 	t.run(fn)
 	for e.Health.reason == nil && e.Uncaught.pending() {
 		t.run(e.Uncaught.judge)
 	}
-	computed := time.Time{}
+	computed, held := time.Time{}, 0
 	if watched {
-		computed = e.Watchdog.clock.Now()
+		computed, held = e.Watchdog.clock.Now(), len(t.held)
 	}
 	t.finish()
 	if watched {
-		label := ""
-		if f.Context != nil {
-			label = f.Context.Label
-		}
-		e.observer.Turn(label, cause, computed.Sub(began), e.Watchdog.clock.Now().Sub(began))
+		t.told(f, cause, held, began, computed)
 	}
 	t.cur, t.root = nil, nil
 	e.thenables.start(nil)

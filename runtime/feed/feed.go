@@ -30,6 +30,8 @@ const (
 	Point   Kind = "point"   // an effect point (internal/killpoint)
 	Fetch   Kind = "fetch"   // a request of a worker was answered, while exchanges are recorded
 	Turn    Kind = "turn"    // a turn of an isolate: one event, until its outputs have left
+	Sync    Kind = "sync"    // what an object has committed is safe on disk
+	Message Kind = "frame"   // a message of a WebSocket
 )
 
 // Entry is one thing that happened. Members that its kind does not have are absent.
@@ -56,15 +58,42 @@ type Entry struct {
 	Status int    `json:"status,omitempty"`
 	// Record is the number of a request's record, if there is one.
 	Record int64 `json:"record,omitempty"`
-	// TookUs is the time from the request's head to the response's, or that of a turn, in
-	// microseconds; ComputedUs is the part of a turn before its commits.
+	// TookUs is the time from the request's head to the response's, or that of a turn or a
+	// sync, in microseconds; ComputedUs is the part of a turn before its commits.
 	TookUs     int64 `json:"took_us,omitempty"`
 	ComputedUs int64 `json:"computed_us,omitempty"`
+	// Held is how many outputs have waited for the commits of a turn, or for a sync.
+	Held int `json:"held,omitempty"`
+	// Statements are what a turn has asked of its object's storage first, Unlisted is how
+	// much it has asked after that.
+	Statements []StorageCall `json:"statements,omitempty"`
+	Unlisted   int           `json:"unlisted,omitempty"`
+
+	// From is who has sent a frame, "client", "worker" or "upstream"; Out says that a worker
+	// has opened its socket, and Bytes is the frame's size.
+	From  string `json:"from,omitempty"`
+	Out   bool   `json:"out,omitempty"`
+	Bytes int    `json:"bytes,omitempty"`
 
 	// Effect and Side name a point, Cause what started the turn.
 	Effect string `json:"effect,omitempty"`
 	Side   string `json:"side,omitempty"`
 	Cause  string `json:"cause,omitempty"`
+
+	// Skipped is how many points, turns, syncs and frames came before this entry, too fast
+	// to be kept.
+	Skipped int64 `json:"skipped,omitempty"`
+}
+
+// StorageCall is SQL, or a verb of ctx.storage with a key.
+type StorageCall struct {
+	Text  string `json:"text"`            // in one line, cut where it is long
+	Where string `json:"where,omitempty"` // "at function (src/worker.ts:12:5)"
+	// TookUs is in microseconds; rows are counted until the turn has ended.
+	TookUs  int64  `json:"took_us"`
+	Read    int64  `json:"rows_read,omitempty"`
+	Written int64  `json:"rows_written,omitempty"`
+	Failed  string `json:"failed,omitempty"`
 }
 
 // Kept is how many entries a feed holds: what an observer finds when it comes, and
@@ -75,15 +104,26 @@ const (
 	maxText = 8 << 10
 )
 
+// Of points, turns, syncs and frames, which can be more than anybody reads, maxBurst are
+// taken in each period; the others are counted alone. A busy server then spends no more
+// on them than one that has ten thousand of them a second.
+const (
+	maxBurst = 1000
+	period   = 100 * time.Millisecond
+)
+
 // Feed is the list. Safe for concurrent use.
 type Feed struct {
 	clock  clock.Clock
 	points *killpoint.Points
 
-	mu    sync.Mutex    // guards the next three
-	ring  []Entry       // entry n is at (n-1) % Kept
-	last  int64         // the Seq of the last entry
-	grown chan struct{} // closed by the next entry; nil if nobody waits
+	mu      sync.Mutex    // guards the rest of this paragraph
+	ring    []Entry       // entry n is at (n-1) % Kept
+	last    int64         // the Seq of the last entry
+	grown   chan struct{} // closed by the next entry; nil if nobody waits
+	since   time.Time     // the beginning of the present period
+	burst   int           // what was taken in it
+	skipped int64         // what was not taken since the last entry
 
 	watch    sync.Mutex // guards the next two; taken before mu
 	watching int        // how many want points
@@ -104,11 +144,22 @@ func (f *Feed) add(e Entry) {
 	if len(e.Text) > maxText {
 		e.Text = e.Text[:maxText] + "…"
 	}
-	e.AtMs = f.clock.Now().UnixMilli()
+	now := f.clock.Now()
+	e.AtMs = now.UnixMilli()
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	if e.Kind == Point || e.Kind == Turn || e.Kind == Sync || e.Kind == Message {
+		if now.Sub(f.since) >= period {
+			f.since, f.burst = now, 0
+		}
+		if f.burst == maxBurst {
+			f.skipped++
+			return
+		}
+		f.burst++
+	}
 	f.last++
-	e.Seq = f.last
+	e.Seq, e.Skipped, f.skipped = f.last, f.skipped, 0
 	if len(f.ring) < Kept {
 		f.ring = append(f.ring, e)
 	} else {
@@ -157,7 +208,7 @@ func (f *Feed) WatchLogs(values bool) (stop func()) {
 
 // Request is told each request that was answered.
 func (f *Feed) Request(r gateway.RequestLog) {
-	f.add(Entry{Kind: Request, Method: r.Method, Path: r.Path, Status: r.Status, TookUs: max(1, r.Duration.Microseconds()), Record: r.Record})
+	f.add(Entry{Kind: Request, Method: r.Method, Path: r.Path, Status: r.Status, TookUs: micros(r.Duration), Record: r.Record})
 }
 
 // Event is told what happens to the server.
@@ -213,9 +264,22 @@ func (f *Feed) WatchTurns() (stop func()) {
 func (f *Feed) Watching() bool { return f.turns.Load() > 0 }
 
 // Turn implements engine.TurnObserver.
-func (f *Feed) Turn(label, cause string, computed, took time.Duration) {
-	f.add(Entry{Kind: Turn, Object: label, Cause: cause, ComputedUs: max(1, computed.Microseconds()), TookUs: max(1, took.Microseconds())})
+func (f *Feed) Turn(r *engine.TurnReport) {
+	e := Entry{Kind: Turn, Object: r.Label, Cause: r.Cause, ComputedUs: micros(r.Computed), TookUs: micros(r.Took), Held: r.Held, Unlisted: r.Unlisted}
+	for i := range r.Statements {
+		s := &r.Statements[i]
+		e.Statements = append(e.Statements, StorageCall{s.Text, s.Where, micros(s.Took), s.Read, s.Written, s.Failed})
+	}
+	f.add(e)
 }
+
+// Synced implements engine.TurnObserver.
+func (f *Feed) Synced(label string, took time.Duration, released int) {
+	f.add(Entry{Kind: Sync, Object: label, TookUs: micros(took), Held: released})
+}
+
+// micros is a duration in microseconds, at least one.
+func micros(d time.Duration) int64 { return max(1, d.Microseconds()) }
 
 // LastLogs are the last lines that workers logged, at most limit, oldest first.
 func (f *Feed) LastLogs(limit int) (lines []string) {

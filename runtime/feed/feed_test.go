@@ -1,12 +1,13 @@
 package feed
 
 import (
-	"fmt"
+	"reflect"
 	"testing"
 	"time"
 
 	"minido.dev/minido/internal/clock"
 	"minido.dev/minido/internal/killpoint"
+	"minido.dev/minido/runtime/engine"
 	"minido.dev/minido/runtime/gateway"
 	"minido.dev/minido/runtime/isolate"
 )
@@ -23,8 +24,10 @@ func TestAfter(t *testing.T) {
 	}
 	f.Request(gateway.RequestLog{Method: "GET", Path: "/x", Status: 404, Duration: 1500 * time.Microsecond})
 	got, lost, _ := f.After(0, 10)
-	if want := "[{1 5000 log Room/a warn careful src/worker.ts:7:9     at fetch (src/worker.ts:7:9)\n    at f (src/a.ts:1:1) []   0 0 0 0   } {2 5000 request      [] GET /x 404 0 1500 0   }]"; fmt.Sprint(got) != want || lost != 0 {
-		t.Errorf("got %v, %d lost, want %s", got, lost, want)
+	want := []Entry{{Seq: 1, AtMs: 5000, Kind: Log, Object: "Room/a", Level: "warn", Text: "careful", Where: "src/worker.ts:7:9", Stack: "    at fetch (src/worker.ts:7:9)\n    at f (src/a.ts:1:1)"},
+		{Seq: 2, AtMs: 5000, Kind: Request, Method: "GET", Path: "/x", Status: 404, TookUs: 1500}}
+	if !reflect.DeepEqual(got, want) || lost != 0 {
+		t.Errorf("got %v, %d lost, want %v", got, lost, want)
 	}
 	for range Kept {
 		f.Logged(isolate.Logged{Level: "log", Text: "x"})
@@ -66,7 +69,9 @@ func TestWatchTurns(t *testing.T) {
 	f := New(clock.NewVirtual(time.UnixMilli(0)), nil)
 	one, two := f.WatchTurns(), f.WatchTurns()
 	both := f.Watching()
-	f.Turn("Room/a", "rpc", 1500*time.Microsecond, 2*time.Millisecond)
+	f.Turn(&engine.TurnReport{Label: "Room/a", Cause: "rpc", Computed: 1500 * time.Microsecond, Took: 2 * time.Millisecond, Held: 3, Unlisted: 4,
+		Statements: []engine.Statement{{Text: "SELECT 1", Where: "at f (a.ts:1:1)", Took: time.Microsecond, Read: 1, Written: 2, Failed: "no"}}})
+	f.Synced("Room/a", 7*time.Microsecond, 2)
 	one()
 	one()
 	left := f.Watching()
@@ -74,7 +79,35 @@ func TestWatchTurns(t *testing.T) {
 	if !both || !left || f.Watching() {
 		t.Errorf("watched by two: %v, by one: %v, by none: %v", both, left, f.Watching())
 	}
-	if e := f.ring[0]; e.Kind != Turn || e.Object != "Room/a" || e.Cause != "rpc" || e.ComputedUs != 1500 || e.TookUs != 2000 {
+	if e := f.ring[0]; e.Kind != Turn || e.Object != "Room/a" || e.Cause != "rpc" || e.ComputedUs != 1500 || e.TookUs != 2000 || e.Held != 3 || e.Unlisted != 4 ||
+		len(e.Statements) != 1 || e.Statements[0] != (StorageCall{"SELECT 1", "at f (a.ts:1:1)", 1, 1, 2, "no"}) {
 		t.Errorf("a turn is %+v", e)
+	}
+	if e := f.ring[1]; e.Kind != Sync || e.Object != "Room/a" || e.TookUs != 7 || e.Held != 2 {
+		t.Errorf("a sync is %+v", e)
+	}
+}
+
+// Points and turns that come faster than anybody reads are counted, requests and logs are
+// all kept; a new period takes them again.
+func TestBurst(t *testing.T) {
+	c := clock.NewVirtual(time.UnixMilli(0))
+	f := New(c, nil)
+	turn := func() { f.Turn(&engine.TurnReport{Label: "Room/a", Cause: "rpc"}) }
+	for range maxBurst + 5 {
+		turn()
+	}
+	if f.last != maxBurst {
+		t.Errorf("%d entries of a burst were taken, want %d", f.last, maxBurst)
+	}
+	f.Request(gateway.RequestLog{Method: "GET", Path: "/x", Status: 200})
+	turn()
+	if got, _, _ := f.After(maxBurst, 10); len(got) != 1 || got[0].Kind != Request || got[0].Skipped != 5 {
+		t.Errorf("behind the burst: %+v", got)
+	}
+	c.Advance(period)
+	turn()
+	if got, _, _ := f.After(maxBurst+1, 10); len(got) != 1 || got[0].Kind != Turn || got[0].Skipped != 1 {
+		t.Errorf("in the next period: %+v", got)
 	}
 }

@@ -2,6 +2,7 @@ package feed
 
 import (
 	"io"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -20,6 +21,10 @@ const (
 	maxFrames    = 500       // of a socket, the newest
 	maxFrame     = 16 << 10  // of a frame's beginning
 	recordedHead = 1 << 10   // what a record counts for besides its bodies
+
+	// Of exchanges, but for WebSockets, so many are recorded in each period: those that
+	// are kept are hardly more than that.
+	maxExchanges = 100
 )
 
 // Record is one HTTP exchange: a request of a client, or one that a worker made.
@@ -90,10 +95,12 @@ const (
 // Sockets are known from their opening on, watched or not. Safe for concurrent use.
 type Recorder struct {
 	clock    clock.Clock
-	fetched  func(Record) // told of the answers to workers' requests
+	feed     *Feed // is told of the answers to workers' requests, and of frames; may be nil
 	watching atomic.Int64
 
 	mu        sync.Mutex // guards the rest
+	periodAt  time.Time  // the beginning of the present period
+	burst     int        // exchanges that were recorded in it
 	last      int64
 	records   map[int64]*Record
 	order     []int64 // of what may be dropped, the oldest first
@@ -102,15 +109,16 @@ type Recorder struct {
 }
 
 // NewRecorder records in the machine's time. The answers to requests of workers are told
-// to f, which may be nil.
+// to f, which may be nil, and frames while it watches turns.
 func NewRecorder(c clock.Clock, f *Feed) *Recorder {
-	r := &Recorder{clock: c, records: map[int64]*Record{}, observers: map[*func(Stage, Record)]struct{}{}}
-	r.fetched = func(rec Record) {
-		if f != nil {
-			f.add(Entry{Kind: Fetch, Method: rec.Method, Path: rec.URL, Status: rec.Status, TookUs: rec.HeadUs, Record: rec.ID, Text: rec.Failure})
-		}
+	return &Recorder{clock: c, feed: f, records: map[int64]*Record{}, observers: map[*func(Stage, Record)]struct{}{}}
+}
+
+// fetched tells of the answer to a worker's request. mu is held.
+func (r *Recorder) fetched(rec *Record) {
+	if r.feed != nil {
+		r.feed.add(Entry{Kind: Fetch, Method: rec.Method, Path: rec.URL, Status: rec.Status, TookUs: rec.HeadUs, Record: rec.ID, Text: rec.Failure})
 	}
-	return r
 }
 
 // Watch records until stop was called. observe, which may be nil, is told how each
@@ -199,6 +207,9 @@ func (r *Recorder) exchange(out bool, next netx.Handler, req *event.Request, don
 		return next(req, done)
 	}
 	now := r.clock.Now()
+	if watched && !req.Upgrade && !r.admit(now) {
+		return next(req, done)
+	}
 	rec := &Record{Out: out, AtMs: now.UnixMilli(), Method: req.Method, URL: req.URL, Header: append(event.Header(nil), req.Header...), began: now, size: recordedHead}
 	for _, f := range rec.Header {
 		rec.size += len(f.Name) + len(f.Value)
@@ -221,6 +232,17 @@ func (r *Recorder) exchange(out bool, next netx.Handler, req *event.Request, don
 		}
 		done(resp, err)
 	})
+}
+
+// admit reports whether one more exchange is recorded now.
+func (r *Recorder) admit(now time.Time) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if now.Sub(r.periodAt) >= period {
+		r.periodAt, r.burst = now, 0
+	}
+	r.burst++
+	return r.burst <= maxExchanges
 }
 
 // begin keeps a record, once.
@@ -308,7 +330,9 @@ func (r *Recorder) answered(rec *Record, resp *event.Response, err error) {
 	if over {
 		rec.EndUs = rec.HeadUs
 	}
-	told := rec.copied()
+	if rec.Out {
+		r.fetched(rec)
+	}
 	r.mu.Unlock()
 	r.tell(Answered, rec)
 	if resp != nil && resp.Socket != nil {
@@ -320,9 +344,6 @@ func (r *Recorder) answered(rec *Record, resp *event.Response, err error) {
 				rec.Failure = err.Error()
 			}
 		})
-	}
-	if rec.Out {
-		r.fetched(told)
 	}
 	if over {
 		r.tell(Ended, rec)
@@ -402,6 +423,9 @@ func (t tap) Frame(sent bool, m event.Message) {
 	data := append([]byte(nil), m.Data[:min(len(m.Data), maxFrame)]...)
 	t.r.mu.Lock()
 	defer t.r.mu.Unlock()
+	if f := t.r.feed; f != nil && f.Watching() {
+		f.add(Entry{Kind: Message, Object: t.rec.Object, Path: t.rec.URL, Record: t.rec.ID, From: t.rec.sender(sent), Out: t.rec.Out, Bytes: len(m.Data), Text: beginning(m)})
+	}
 	s := t.rec.Socket
 	s.Frames = append(s.Frames, Frame{t.r.clock.Now().UnixMilli(), sent, m.Binary, data, len(m.Data)})
 	t.r.grow(t.rec, len(data))
@@ -410,6 +434,25 @@ func (t tap) Frame(sent bool, m event.Message) {
 		s.Frames = append(s.Frames[:0], s.Frames[1:]...)
 		s.Lost++
 	}
+}
+
+// sender says who sends the frames of a direction.
+func (rec *Record) sender(sent bool) string {
+	switch {
+	case sent == rec.Out:
+		return "worker"
+	case rec.Out:
+		return "upstream"
+	}
+	return "client"
+}
+
+// beginning is the first part of a frame of text.
+func beginning(m event.Message) string {
+	if m.Binary {
+		return ""
+	}
+	return strings.ToValidUTF8(string(m.Data[:min(len(m.Data), 200)]), "")
 }
 
 // Closed implements event.Tap.

@@ -78,6 +78,7 @@ func TestRecorder(t *testing.T) {
 		t.Errorf("the stages are %v", stages)
 	}
 	for range 2*maxRecorded/maxBody + 10 {
+		now.Advance(period)
 		send(event.Bytes([]byte("again")))
 	}
 	if _, ok := r.Find(req.Record); ok || r.size > maxRecorded || len(r.records) > maxRecords || len(r.records) != len(r.order) {
@@ -115,7 +116,9 @@ func TestRecorderFailures(t *testing.T) {
 // Sockets are known from their opening on; their frames, the newest, while somebody
 // watches. An open one outlives the limit of records.
 func TestRecorderSockets(t *testing.T) {
-	r := NewRecorder(clock.NewVirtual(time.UnixMilli(1000)), nil)
+	now := clock.NewVirtual(time.UnixMilli(1000))
+	f := New(now, nil)
+	r := NewRecorder(now, f)
 	ours, theirs := event.NewSocketPair()
 	r.Incoming(func(_ *event.Request, done func(*event.Response, error)) func(error) {
 		done(&event.Response{Status: 101, Socket: ours}, nil)
@@ -134,9 +137,16 @@ func TestRecorderSockets(t *testing.T) {
 		}
 	})
 	send(ours, "up")
+	unwatch := f.WatchTurns()
 	send(theirs, "down")
+	send(ours, "\xffup")
+	unwatch()
+	told, _, _ := f.After(0, 10)
+	if len(told) != 2 || told[0].Kind != Message || told[0].From != "worker" || told[0].Text != "down" || told[0].Bytes != 4 || told[1].From != "client" || told[1].Text != "up" || told[1].Bytes != 3 || told[1].Record == 0 {
+		t.Errorf("told of frames: %+v", told)
+	}
 	list := r.Sockets()
-	if len(list) != 1 || !list[0].Socket.Open || len(list[0].Socket.Frames) != 2 {
+	if len(list) != 1 || !list[0].Socket.Open || len(list[0].Socket.Frames) != 3 {
 		t.Fatalf("the sockets are %+v", list)
 	}
 	if f := list[0].Socket.Frames; string(f[0].Data) != "up" || !f[0].Sent || string(f[1].Data) != "down" || f[1].Sent {
@@ -146,13 +156,14 @@ func TestRecorderSockets(t *testing.T) {
 		send(ours, strings.Repeat("long ", maxFrame))
 	}
 	for range maxRecords + 5 {
+		now.Advance(period)
 		r.Incoming(func(_ *event.Request, done func(*event.Response, error)) func(error) {
 			done(&event.Response{Status: 204}, nil)
 			return nil
 		})(&event.Request{Method: "GET", URL: "http://x/"}, func(*event.Response, error) {})
 	}
 	rec, ok := r.Find(list[0].ID)
-	if !ok || len(rec.Socket.Frames) != maxFrames || rec.Socket.Lost != 2 || len(rec.Socket.Frames[9].Data) != maxFrame || rec.Socket.Frames[9].Total != 5*maxFrame {
+	if !ok || len(rec.Socket.Frames) != maxFrames || rec.Socket.Lost != 3 || len(rec.Socket.Frames[9].Data) != maxFrame || rec.Socket.Frames[9].Total != 5*maxFrame {
 		t.Fatalf("after many frames: %v, %d frames, %d lost", ok, len(rec.Socket.Frames), rec.Socket.Lost)
 	}
 	if err := theirs.Close(4001, "enough"); err != nil {
@@ -162,4 +173,34 @@ func TestRecorderSockets(t *testing.T) {
 		t.Errorf("closed: %+v", closed)
 	}
 	stop()
+}
+
+// Of a burst of exchanges so many are recorded as are kept, and every WebSocket; all are
+// answered.
+func TestRecorderBurst(t *testing.T) {
+	now := clock.NewVirtual(time.UnixMilli(1000))
+	r := NewRecorder(now, nil)
+	defer r.Watch(nil)()
+	recorded, answered := 0, 0
+	send := func(upgrade bool) {
+		req := &event.Request{Method: "GET", URL: "http://x/", Upgrade: upgrade}
+		r.Incoming(func(_ *event.Request, done func(*event.Response, error)) func(error) {
+			done(&event.Response{Status: 204}, nil)
+			return nil
+		})(req, func(*event.Response, error) { answered++ })
+		if req.Record != 0 {
+			recorded++
+		}
+	}
+	for range maxExchanges + 7 {
+		send(false)
+	}
+	send(true)
+	if recorded != maxExchanges+1 || answered != maxExchanges+8 {
+		t.Errorf("%d were recorded, %d answered", recorded, answered)
+	}
+	now.Advance(period)
+	if send(false); recorded != maxExchanges+2 {
+		t.Error("nothing is recorded in the next period")
+	}
 }

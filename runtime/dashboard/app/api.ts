@@ -15,9 +15,12 @@ export type Status = {
 };
 export type Clock = { now_ms: number; mode: "real" | "virtual" | "auto"; next_ms?: number };
 export type Result = { columns: string[]; rows: unknown[][]; truncated: boolean };
+// StorageCall is SQL, or a verb of ctx.storage with a key, that a turn has run.
+export type StorageCall = { text: string; where?: string; took_us: number; rows_read?: number; rows_written?: number; failed?: string };
 export type Entry = {
-  seq: number; at_ms: number; kind: "log" | "request" | "event" | "point" | "turn" | "fetch"; object?: string; level?: string; text?: string; where?: string; stack?: string; record?: number;
+  seq: number; at_ms: number; kind: "log" | "request" | "event" | "point" | "turn" | "fetch" | "sync" | "frame"; object?: string; level?: string; text?: string; where?: string; stack?: string; record?: number;
   method?: string; path?: string; status?: number; took_us?: number; computed_us?: number; effect?: string; side?: string; cause?: string;
+  held?: number; statements?: StorageCall[]; unlisted?: number; from?: "client" | "worker" | "upstream"; out?: boolean; bytes?: number; skipped?: number;
 };
 
 export class Refusal extends Error {
@@ -84,8 +87,8 @@ export async function follow(points: boolean, signal: AbortSignal, give: (entrie
         let lost = 0;
         for (const line of lines) {
           const entry = JSON.parse(line);
-          if (entry.lost) lost += entry.lost;
-          else entries.push(entry), after = entry.seq;
+          lost += entry.lost ?? entry.skipped ?? 0;
+          if (entry.seq) entries.push(entry), after = entry.seq;
         }
         give(entries, lost);
       }

@@ -49,8 +49,8 @@ export function chaos(main: HTMLElement, signal: AbortSignal): void {
   const stop = button("Stop", async () => show(await post<Chaos>("/v1/chaos/stop", {}), 0), fault);
   const progress = h("section", { class: "card progress", "aria-label": "Progress" }, h("div", { class: "bar" }, verdict, meter, count, stop), facts);
   const again: Again = (verb, of) => {
-    const { scenario, call, chat, fetch, mode } = last!.request;
-    return begin({ verb, scenario, call, chat, fetch, mode, plan: of.plan, pace: of.pace, seed: of.seed });
+    const { scenario, call, chat, fetch, mode, effects, mock_ai } = last!.request;
+    return begin({ verb, scenario, call, chat, fetch, mode, effects, mock_ai, plan: of.plan, pace: of.pace, seed: of.seed });
   };
 
   function draw(c: Campaign): void {
@@ -122,6 +122,7 @@ class Form {
   private readonly verb = h("select", { name: "verb", change: () => this.choose() }, ...Object.entries(verbs).map(([name, text]) => h("option", { value: name }, `${name}: ${text}`)));
   private readonly mode = h("select", { name: "mode" }, h("option", { value: "sim" }, "simulation: virtual time, fast"), h("option", { value: "process" }, "real processes, SIGKILL, real time"));
   private readonly steps = h("textarea", { rows: 2, spellcheck: false, class: "mono", placeholder: "fetch POST /orders {\"id\": 1}\ncall Room/lobby.join(\"ann\")\nchat ChatAgent/c1: hello" });
+  private readonly model = h("input", { name: "mock_ai", type: "checkbox" });
   private readonly kinds = h("datalist", { id: "faults" });
   private offered = "";
 
@@ -134,6 +135,8 @@ class Form {
         h("label", { class: "wide", "data-steps": "" }, "What clients do, a step a line: fetch, call or chat", this.steps),
         input("fault", "Fault at each point", { list: "faults", placeholder: "kill" }), input("plan", "Plan", { placeholder: "kill@commit:after(Room/a)/rpc#1" }), input("kill_at", "Kill at", { placeholder: "commit:after#1" }),
         numeric("max", "At most points", "all"), numeric("depth", "Depth", "1"), numeric("schedules", "Orders of messages", "none"), numeric("runs", "Runs", "default"), numeric("jobs", "At a time", "default"),
+        h("label", { "data-steps": "" }, "Variable for the address of effects", h("input", { name: "effects", class: "mono", placeholder: "none" })),
+        h("label", { class: "tick", "data-steps": "" }, this.model, "With a scripted model"),
         h("label", {}, "Seed", h("input", { name: "seed", type: "number", min: 1, placeholder: "1", class: "mono" })), this.kinds),
       h("input", { type: "submit", hidden: true }));
   }
@@ -152,7 +155,7 @@ class Form {
   // choose shows the fields that go with what is chosen.
   private choose(): void {
     for (const label of this.element.querySelectorAll<HTMLElement>("[data-field]")) label.hidden = !fields[this.verb.value]!.includes(label.dataset.field!);
-    this.element.querySelector<HTMLElement>("[data-steps]")!.hidden = this.scenario.value !== "";
+    for (const label of this.element.querySelectorAll<HTMLElement>("[data-steps]")) label.hidden = this.scenario.value !== "";
   }
 
   // recall fills in what was asked for before.
@@ -162,6 +165,7 @@ class Form {
     for (const [name, value] of Object.entries(before)) {
       const field = this.element.elements.namedItem(name);
       if (field instanceof HTMLSelectElement && [...field.options].some(o => o.value === value)) field.value = String(value);
+      else if (field === this.model) this.model.checked = value === true;
       else if (field instanceof HTMLInputElement) field.value = String(value);
     }
     this.choose();
@@ -175,8 +179,10 @@ class Form {
       if (!kind) throw new Error(`"${line}" is no step: write fetch POST /path body, call Class/name.method(args) or chat Class/name: text`);
       ((out[kind] ??= []) as string[]).push(text!);
     }
+    if (!out.scenario && this.model.checked) out.mock_ai = true;
     if (!out.scenario && !out.fetch && !out.call && !out.chat) throw new Error("Write what clients do, a step a line. minido chaos init writes a first scenario.");
     for (const field of this.element.querySelectorAll<HTMLInputElement>("label:not([hidden]) > input")) {
+      if (field === this.model) continue;
       if (field.value.trim() !== "") out[field.name] = field.type === "number" ? Number(field.value) : field.value.trim();
     }
     return out;

@@ -1,19 +1,20 @@
 import { get, post, type Status } from "./api";
 import { button, fill, h, span, time } from "./dom";
+import { Agent } from "./agent";
 import { List } from "./list";
-import { again as repeat, recorded } from "./record";
+import { again as repeat, pretty, recorded } from "./record";
 
 type Answer = { status: number; headers: [string, string][]; text: string; base64?: string; truncated: boolean; head_us: number; took_us: number };
 type Frame = { seq: number; at_ms: number; sent: boolean; text: string };
 
 const keptFrames = 5000;
 
-// client is the page that talks to the worker: requests to any route, and WebSockets,
-// those of agents included. again is a request to fill in: "POST /path".
+// client is the page that talks to the worker: requests to any route, WebSockets, and
+// over them the agents of the agents SDK. again is a request to fill in: "POST /path".
 export function client(main: HTMLElement, signal: AbortSignal, again: string, record: string): void {
   const [first, ...rest] = again.split(" ");
   const requests = h("section", { class: "card" }), sockets = h("section", { class: "card sockets" });
-  fill(main, h("h1", {}, "Client"), requests, sockets);
+  fill(main, h("h1", {}, "Client"), h("div", { class: "scrolls" }, requests, sockets));
   request(requests, first && rest.length > 0 ? first : "GET", rest.join(" ") || "/", Number(record));
   socket(sockets, signal);
 }
@@ -46,22 +47,10 @@ function request(main: HTMLElement, verb: string, to: string, record: number): v
   fill(main, h("h2", {}, "Request"), h("div", { class: "bar" }, method, path, send), h("div", { class: "two" }, headers, body), fault, out);
 }
 
-// What the agents SDK's client sends.
-const forms: [name: string, text: () => string][] = [
-  ["plain text", () => "hello"],
-  ["@callable", () => JSON.stringify({ type: "rpc", id: crypto.randomUUID(), method: "method", args: [] })],
-  ["state", () => JSON.stringify({ type: "cf_agent_state", state: {} })],
-  ["chat message", () => JSON.stringify({
-    type: "cf_agent_use_chat_request", id: crypto.randomUUID(),
-    init: { method: "POST", body: JSON.stringify({ messages: [{ id: crypto.randomUUID(), role: "user", parts: [{ type: "text", text: "Hello" }] }] }) },
-  })],
-];
-
 function socket(main: HTMLElement, signal: AbortSignal): void {
   const fault = h("p", { class: "fault", role: "status" });
   const path = h("input", { "aria-label": "Path of the WebSocket", value: localStorage.getItem("minido-socket") ?? "/agents/chat/lobby", class: "mono wide", keydown: (e: KeyboardEvent) => { if (e.key === "Enter") connect.click(); } });
   const text = h("textarea", { "aria-label": "Frame to send", rows: 3, spellcheck: false, keydown: (e: KeyboardEvent) => { if (e.key === "Enter" && (e.ctrlKey || e.metaKey)) send.click(); } });
-  const form = h("select", { "aria-label": "Fill in", change: () => { text.value = forms.find(f => f[0] === form.value)?.[1]() ?? ""; } }, h("option", { value: "" }, "Fill in"), ...forms.map(([name]) => h("option", {}, name)));
   const detail = h("pre", { class: "card", tabindex: 0, "aria-label": "The chosen frame" }, "Choose a frame.");
   let frames: Frame[] = [], seq = 0;
   let open: WebSocket | undefined;
@@ -70,6 +59,7 @@ function socket(main: HTMLElement, signal: AbortSignal): void {
     { title: "", width: "2.5rem", show: f => h("span", { class: f.sent ? "warn" : "good", title: f.sent ? "sent" : "received" }, f.sent ? "→" : "←") },
     { title: "Frame", show: f => f.text.slice(0, 300).replaceAll("\n", " ") },
   ], f => fill(detail, pretty(f.text)), (a, b) => a.seq === b.seq);
+  const agent = new Agent(path, frame => { if (open?.readyState !== 1) throw new Error("Connect first."); open.send(frame); add(true, frame); }, fault);
   const add = (sent: boolean, frame: string) => {
     frames.push({ seq: ++seq, at_ms: Date.now(), sent, text: frame });
     if (frames.length > keptFrames) frames = frames.slice(-keptFrames);
@@ -84,16 +74,12 @@ function socket(main: HTMLElement, signal: AbortSignal): void {
     ws.binaryType = "arraybuffer";
     fill(fault, "Connecting...");
     ws.onopen = () => { fill(fault, h("span", { class: "good" }, `Connected to ${path.value}`)); send.disabled = false; };
-    ws.onmessage = e => add(false, typeof e.data === "string" ? e.data : `(${e.data.byteLength} bytes)`);
+    ws.onmessage = e => { add(false, typeof e.data === "string" ? e.data : `(${e.data.byteLength} bytes)`); if (typeof e.data === "string") agent.received(e.data); };
+    agent.clear();
     ws.onclose = e => { if (open === ws) { fill(fault, `Closed: ${e.code} ${e.reason}`); send.disabled = true; } };
   }, fault);
   const send = button("Send", () => { open?.send(text.value); add(true, text.value); }, fault, { disabled: true, title: "Ctrl+Enter" });
   signal.addEventListener("abort", () => open?.close());
   fill(main, h("h2", {}, "WebSocket"), h("div", { class: "bar" }, path, connect, button("Close", () => open?.close(1000, "closed from the dashboard"), fault)), fault,
-    h("div", { class: "bar" }, form, text, send), h("div", { class: "split" }, list.element, detail));
+    agent.element, h("details", { open: true }, h("summary", {}, "Frames"), h("div", { class: "bar" }, text, send), h("div", { class: "split" }, list.element, detail)));
 }
-
-function pretty(text: string): string {
-  try { return JSON.stringify(JSON.parse(text), null, 2); } catch { return text; }
-}
-

@@ -118,8 +118,8 @@ export function queue(place: HTMLElement, signal: AbortSignal, name: string): vo
   const list = new List<Message>("Messages", [
     { title: "Came", width: "8.5rem", show: m => time(m.timestamp_ms) },
     { title: "Body", show: m => h("span", { title: m.id }, m.text.slice(0, 300).replaceAll("\n", " ")) },
-    { title: "Type", width: "5rem", show: m => m.content_type },
-    { title: "Tries", width: "4.5rem", show: m => String(m.attempts) },
+    { title: "Type", minor: true, width: "5rem", show: m => m.content_type },
+    { title: "Tries", minor: true, width: "4.5rem", show: m => String(m.attempts) },
     { title: "State", width: "9rem", show: m => h("span", { class: m.dead ? "bad" : "" }, m.dead ? "dead letter" : m.leased_until_ms ? "pulled" : m.due_ms > Date.now() ? `until ${time(m.due_ms).slice(0, 8)}` : "waits") },
   ], m => describe(m), (a, b) => a.seq === b.seq);
   const act = (path: string, more: object = {}) => async () => { await post(`/v1/queue/${path}`, { queue: name, ...more }); await load(); };

@@ -1,6 +1,7 @@
 import { fill, h } from "./dom";
 
-export type Column<T> = { title: string; width?: string; show: (row: T) => Node | string };
+// Column is one of a List; a minor one is left out where the window is narrow.
+export type Column<T> = { title: string; width?: string; minor?: boolean; show: (row: T) => Node | string };
 
 const height = 28; // --row
 
@@ -43,6 +44,7 @@ export class List<T> {
   private get atEnd(): boolean { return this.scroll.scrollTop + this.scroll.clientHeight >= this.scroll.scrollHeight - 2 * height; }
 
   private sized(cell: HTMLElement, column: Column<T>): HTMLElement {
+    if (column.minor) cell.classList.add("minor");
     cell.style.flex = column.width ? `0 1 ${column.width}` : "1 0 11rem";
     return cell;
   }

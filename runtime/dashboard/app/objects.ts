@@ -1,5 +1,5 @@
 import { download, get, post, type Facet, type ObjectInfo } from "./api";
-import { button, bytes, fill, h, span } from "./dom";
+import { button, bytes, fill, h, message, span } from "./dom";
 import { ask } from "./edit";
 import { List } from "./list";
 
@@ -18,14 +18,15 @@ export function objects(main: HTMLElement, signal: AbortSignal): void {
   const count = h("span", { class: "note" });
   const detail = h("aside", { class: "card", "aria-label": "The chosen object" }, h("p", { class: "note" }, "Choose an object."));
   const search = h("input", { type: "search", placeholder: "Class/name", "aria-label": "Show objects whose name contains", input: () => show() });
+  const attached = h("ol", { class: "attached" });
   let all: ObjectInfo[] = [];
   const list = new List<ObjectInfo>("Objects", [
     { title: "Object", show: o => h("span", { title: named(o) }, named(o)) },
     { title: "State", width: "6.5rem", show: o => h("span", { class: colour[o.state] }, o.state) },
-    { title: "Sockets", width: "5.5rem", show: o => o.sockets ? String(o.sockets) : "" },
+    { title: "Sockets", minor: true, width: "5.5rem", show: o => o.sockets ? String(o.sockets) : "" },
     { title: "Alarm", width: "8.5rem", show: alarm },
-    { title: "Database", width: "6.5rem", show: o => o.live ? bytes(o.live.database_bytes) : "" },
-    { title: "Kept awake by", width: "14rem", show: o => h("span", { title: o.live?.awake ?? "" }, o.live?.awake ?? "") },
+    { title: "Database", minor: true, width: "6.5rem", show: o => o.live ? bytes(o.live.database_bytes) : "" },
+    { title: "Kept awake by", minor: true, width: "14rem", show: o => h("span", { title: o.live?.awake ?? "" }, o.live?.awake ?? "") },
   ], o => describe(o), (a, b) => a.class === b.class && a.id === b.id);
 
   const show = () => {
@@ -77,7 +78,19 @@ export function objects(main: HTMLElement, signal: AbortSignal): void {
         }, wrong),
         !o.class.includes("-") && button("Delete", () => ask(`Delete what ${named(o)} has stored?`, [h("p", {}, "All its tables, keys and its alarm go, as with deleteAll(). Its past stays: the page of its data can restore it.")],
           (close, fault) => [button("Delete it", async () => { await act(o, "delete")(); close(); }, fault, { class: "main" })]), wrong, { title: "All that it has stored, and its alarm" })),
-      wrong);
+      wrong, ...(o.sockets && !o.class.includes("-") ? [h("h2", {}, "Its sockets"), attached] : []));
+    if (o.sockets) void seen(o);
+  }
+
+  // seen shows the sockets of the object that is chosen, with their tags and attachments.
+  async function seen(o: ObjectInfo): Promise<void> {
+    try {
+      const { sockets } = await post<{ sockets: { tags: string[]; attachment?: string }[] }>("/v1/object/sockets", { class: o.class, object: o.id });
+      const text = JSON.stringify([o.id, sockets]);
+      if (attached.dataset.shown === text) return;
+      attached.dataset.shown = text;
+      fill(attached, ...sockets.map((s, i) => h("li", {}, s.tags.length > 0 ? `tags ${s.tags.join(", ")}` : "no tags", s.attachment && h("pre", { tabindex: 0, "aria-label": `Attachment of socket ${i + 1}` }, s.attachment))));
+    } catch (error) { fill(attached, h("li", { class: "fault" }, message(error))); }
   }
 
   async function load(): Promise<number> {

@@ -32,6 +32,7 @@ export function past(className: string, id: string, fault: HTMLElement, see: (bo
   const when = h("output", { class: "mono" });
   const slider = h("input", { type: "range", min: 0, "aria-label": "Moment of the object's past", class: "wide", input: () => { label(); void choose(); } });
   let moments: Moment[] = [];
+  let marked: number | undefined; // the moment that others are compared with; the present without one
   let sure = false, asking = false;
   const at = () => moments[Number(slider.value)]!;
   const present = () => Number(slider.value) === moments.length - 1;
@@ -42,7 +43,10 @@ export function past(className: string, id: string, fault: HTMLElement, see: (bo
     fill(when, `${text} (${Number(slider.value) + 1} of ${moments.length})`);
     fill(restore, "Restore");
     sure = false;
-    difference.disabled = restore.disabled = present();
+    restore.disabled = present();
+    difference.disabled = Number(slider.value) === (marked ?? moments.length - 1);
+    fill(difference, marked === undefined ? "Difference to the present" : `Difference to moment ${marked + 1}`);
+    fill(mark, marked === Number(slider.value) ? "Unmark" : "Mark");
   }
 
   // choose shows where the slider is; what it passes while one is being read is left out.
@@ -62,13 +66,16 @@ export function past(className: string, id: string, fault: HTMLElement, see: (bo
     moments = (await post<{ moments: Moment[] }>("/v1/moments", object)).moments;
     slider.max = String(moments.length - 1);
     slider.value = slider.max;
-    fill(bar, slider, when, difference, restore, again);
+    marked = undefined;
+    fill(bar, slider, when, mark, difference, restore, again);
     label();
     await choose();
   }
 
+  const mark = button("Mark", () => { marked = marked === Number(slider.value) ? undefined : Number(slider.value); label(); }, fault, { title: "Other moments are compared with this one" });
   const difference = button("Difference to the present", async () => {
-    show(changes((await post<{ tables: Changes[] }>("/v1/difference", { ...object, from: at().bookmark, to: moments[moments.length - 1]!.bookmark })).tables));
+    const [from, to] = [Number(slider.value), marked ?? moments.length - 1].sort((a, b) => a - b);
+    show(changes((await post<{ tables: Changes[] }>("/v1/difference", { ...object, from: moments[from!]!.bookmark, to: moments[to!]!.bookmark })).tables));
   }, fault);
   const restore = button("Restore", async () => {
     if (!sure) {

@@ -13,7 +13,7 @@ export const recorded = (record: number): Promise<Exchange> => post<Exchange>("/
 
 const shown = 100000; // characters of a body
 
-const pretty = (text: string): string => { try { return JSON.stringify(JSON.parse(text), null, 2); } catch { return text; } };
+export const pretty = (text: string): string => { try { return JSON.stringify(JSON.parse(text), null, 2); } catch { return text; } };
 
 const body = (c: Content): string => (c.base64 !== undefined ? `(bytes, base64) ${c.base64}` : pretty(c.text)).slice(0, shown) + (c.truncated || c.text.length > shown ? `\n(the beginning of ${bytes(c.bytes)})` : "");
 
@@ -120,8 +120,15 @@ export function sockets(main: HTMLElement, signal: AbortSignal, record: string):
   signal.addEventListener("abort", () => clearInterval(again));
 }
 
-// related are the entries of a time in short, for Meanwhile.
-export const related = (entries: Entry[], from: number, to: number, says: (e: Entry) => string, tone: (e: Entry) => string, only?: string): Node[] => {
-  const found = entries.filter(e => e.kind !== "request" && e.at_ms >= from && e.at_ms <= to + 1 && (only === undefined || (e.object ?? "") === only)).slice(0, 200);
-  return found.length === 0 ? [h("p", { class: "note" }, "Nothing that was recorded.")] : found.map(e => h("div", { class: "mono " + tone(e) }, `${time(e.at_ms)} ${e.object ?? e.kind}  ${says(e).slice(0, 200)}`));
-};
+// statements are what a turn has asked of its object's storage.
+export const statements = (e: Entry): Node[] => !e.statements ? [] : [h("h2", {}, "Asked of its storage"),
+  ...e.statements.map(s => h("div", { class: "statement" },
+    h("pre", { class: s.failed ? "bad" : "" }, s.text),
+    h("div", { class: "note" }, [exact(s.took_us), s.rows_read && `${s.rows_read} rows read`, s.rows_written && `${s.rows_written} written`, s.failed].filter(Boolean).join(", ")),
+    s.where && stack(s.where))),
+  e.unlisted ? h("p", { class: "note" }, `${e.unlisted} more are not listed.`) : ""].filter(n => n !== "") as Node[];
+
+// related are entries in short; each opens by itself.
+export const related = (entries: Entry[], says: (e: Entry) => string, tone: (e: Entry) => string, open: (e: Entry) => void): Node[] =>
+  entries.length === 0 ? [h("p", { class: "note" }, "Nothing that was recorded.")]
+    : entries.slice(0, 200).map(e => h("button", { type: "button", class: "line mono " + tone(e), click: () => open(e) }, `${time(e.at_ms)} ${e.object ?? e.kind}  ${says(e).slice(0, 200)}`));

@@ -47,7 +47,7 @@ function timeline(d: Detail): HTMLElement[] {
   const list = new List<Row>("Timeline of the case", [
     { title: "Time", width: "6.5rem", show: at },
     { title: "Lanes", width: `${Math.max(3, lanes.length) * 16 + 20}px`, show: dots },
-    { title: "Where", width: "9rem", show: m => h("span", { title: m.lane }, m.lane) },
+    { title: "Where", minor: true, width: "9rem", show: m => h("span", { title: m.lane }, m.lane) },
     { title: "What", show: m => h("span", { class: m.border ? "bad" : "", title: m.text }, m.text.slice(0, 300) + (m.times > 1 ? ` × ${m.times}` : "")) },
   ], m => stand(m), (a, b) => a.i === b.i);
 
