@@ -176,7 +176,7 @@ var table = [count]Row{
 	EnableCtxVersionMetadata:                     {Name: "enable_ctx_version_metadata", Experimental: true, State: NeverOn},
 	NoResizableArrayBufferInBlob:                 {Name: "no_resizable_array_buffer_in_blob", Disable: "resizable_array_buffer_in_blob", State: NeverOn},
 	DiagnosticsChannelHasSubscribersGetter:       {Name: "diagnostics_channel_has_subscribers_getter", Disable: "no_diagnostics_channel_has_subscribers_getter", Date: "2026-05-19", Needs: NodejsCompat, State: Implemented},
-	WorkflowsStepRollback:                        {Name: "workflows_step_rollback", Experimental: true, State: NoDifference, Note: "of a binding or event that minido does not offer"},
+	WorkflowsStepRollback:                        {Name: "workflows_step_rollback", Experimental: true, State: NoDifference, Note: "rollbacks of Workflow steps need no flag here"},
 	PythonProcessPthFiles:                        {Name: "python_process_pth_files", Disable: "disable_python_process_pth_files", Date: "2026-05-26", State: NoDifference, Note: "of Python workers, which do not run under minido"},
 	ThrowOnNotImplementedTlsOptions:              {Name: "throw_on_not_implemented_tls_options", Disable: "no_throw_on_not_implemented_tls_options", Date: "2026-06-16", Needs: NodejsCompat, State: Implemented},
 	AutoGrpcConvert:                              {Name: "auto_grpc_convert", State: NoDifference, Note: "for Cloudflare's network, not for workerd"},
