@@ -86,7 +86,7 @@ func Install(e *engine.Engine, p *webapi.Platform, o Options) *API {
 		engine.Func{Name: "call", Length: 3, Fn: a.nativeCall},
 		engine.Func{Name: "get", Length: 2, Fn: a.nativeGet},
 		engine.Func{Name: "fetch", Length: 3, Fn: a.nativeFetch},
-		engine.Func{Name: "verb", Length: 3, Fn: a.nativeVerb},
+		engine.Func{Name: "verb", Length: 3, Fn: verbs{a}.nativeVerb},
 		engine.Func{Name: "wrap", Length: 1, Fn: a.nativeWrap},
 		engine.Func{Name: "dup", Length: 1, Fn: a.nativeDup},
 		engine.Func{Name: "dispose", Length: 1, Fn: a.nativeDispose},

@@ -108,7 +108,7 @@ func (a *API) Failure(reason goja.Value) *event.Error {
 		return ev
 	}
 	if !a.Platform.Enabled(compat.EnhancedErrorSerialization) && !a.Platform.IsDOMException(obj) {
-		ev.Told = a.told(obj)
+		ev.Told = told(a.Platform.Clone.Describe(obj))
 		ev.ObjectReset = false
 		ev.Retryable = ev.Retryable && !ev.Overloaded
 		return ev
@@ -124,10 +124,9 @@ func (a *API) Failure(reason goja.Value) *event.Error {
 	return ev
 }
 
-// told is what callers see of a thrown object where own properties do not cross (workerd:
-// src/workerd/jsg/util.c++): a text, whose first word chooses the class.
-func (a *API) told(obj *goja.Object) *event.Told {
-	text := a.Platform.Clone.Describe(obj)
+// told is what callers see of a thrown object with a text where own properties do not cross
+// (workerd: src/workerd/jsg/util.c++): the text, whose first word chooses the class.
+func told(text string) *event.Told {
 	for _, class := range []string{"Error", "TypeError", "RangeError", "SyntaxError", "ReferenceError", "EvalError", "URIError", "AggregateError"} {
 		if text == class {
 			return &event.Told{Name: class}
@@ -152,7 +151,7 @@ func (a *API) FromError(err error) goja.Value {
 		return a.Engine.Errors.FromGo(err)
 	}
 	if ev.Told != nil {
-		obj := a.errorTold(ev.Told)
+		obj := errorTold(a, ev.Told)
 		a.Engine.Errors.SetFlags(obj, ev)
 		return obj
 	}
@@ -172,7 +171,7 @@ func (a *API) FromError(err error) goja.Value {
 	return v
 }
 
-func (a *API) errorTold(told *event.Told) *goja.Object {
+func errorTold(a *API, told *event.Told) *goja.Object {
 	if told.Name != "AggregateError" {
 		return a.Engine.Errors.New(told.Name, told.Message)
 	}
@@ -286,11 +285,11 @@ func (a *API) result(p *event.Payload) goja.Value {
 
 // nativeFetch is native.fetch(handle, input, init).
 func (a *API) nativeFetch(call goja.FunctionCall) goja.Value {
-	return a.fetchThrough(call.Argument(0), call.Argument(1), call.Argument(2))
+	return fetchThrough(a, call.Argument(0), call.Argument(1), call.Argument(2))
 }
 
 // fetchThrough is fetch(input, init) of the stub with a handle.
-func (a *API) fetchThrough(handle, input, init goja.Value) goja.Value {
+func fetchThrough(a *API, handle, input, init goja.Value) goja.Value {
 	target, ok := a.Engine.Attached(handle).(Target)
 	if !ok {
 		a.Engine.Throw("TypeError", "This stub has no fetch(): it is the stub of an RPC target.")

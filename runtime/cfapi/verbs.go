@@ -13,10 +13,13 @@ import (
 // putBody is the type of put()'s second argument, in the text for one that is missing.
 const putBody = "JsReadableStream or string or BufferSource or Blob or FormData or URLSearchParams or URLSearchParams or JsUrlSearchParams or AsyncGenerator"
 
+// verbs are the methods of stubs that are named after HTTP's. Confined to the loop.
+type verbs struct{ *API }
+
 // nativeVerb is native.verb(handle, verb, args): get(url, type), put(url, body, options) and
 // delete(url) of a stub, which it has before the flag fetcher_no_get_put_delete (workerd:
 // src/workerd/api/http.c++, Fetcher). It gives a promise and never throws.
-func (a *API) nativeVerb(call goja.FunctionCall) goja.Value {
+func (a verbs) nativeVerb(call goja.FunctionCall) goja.Value {
 	handle, verb, args := call.Argument(0), call.Argument(1).String(), a.Platform.List(call.Argument(2))
 	return a.Platform.Promise(func() goja.Value {
 		given := goja.FunctionCall{Arguments: args}
@@ -30,7 +33,7 @@ func (a *API) nativeVerb(call goja.FunctionCall) goja.Value {
 		}
 		promise, resolve, reject := a.Engine.NewPromise()
 		fail := func(reason goja.Value) { _ = reject(reason) } // what ends its jobs abruptly ends the turn
-		sent := a.fetchThrough(handle, a.vm.ToValue(url), init)
+		sent := fetchThrough(a.API, handle, a.vm.ToValue(url), init)
 		a.Engine.Follow(sent, func(v goja.Value) {
 			var result goja.Value
 			if thrown := a.Engine.Try(func() { result = a.verbResult(verb, v, given.Argument(1)) }); thrown != nil {
@@ -44,7 +47,7 @@ func (a *API) nativeVerb(call goja.FunctionCall) goja.Value {
 }
 
 // expiration is what the options of put() add to its URL.
-func (a *API) expiration(url string, options goja.Value) string {
+func (a verbs) expiration(url string, options goja.Value) string {
 	if webidl.IsMissing(options) {
 		return ""
 	}
@@ -68,7 +71,7 @@ func (a *API) expiration(url string, options goja.Value) string {
 
 // verbResult is what a method of nativeVerb makes of the response: undefined, or for get
 // its body in the form that kind names, null for a value that is not there.
-func (a *API) verbResult(verb string, response, kind goja.Value) goja.Value {
+func (a verbs) verbResult(verb string, response, kind goja.Value) goja.Value {
 	r, _ := a.Platform.Fetch.ResponseOf(response)
 	switch missing := r.Status() == http.StatusNotFound || r.Status() == http.StatusGone; {
 	case verb == "get" && missing:
@@ -85,7 +88,7 @@ func (a *API) verbResult(verb string, response, kind goja.Value) goja.Value {
 	return a.bodyAs(r, form)
 }
 
-func (a *API) bodyAs(r *fetch.Response, form string) goja.Value {
+func (a verbs) bodyAs(r *fetch.Response, form string) goja.Value {
 	p := a.Platform
 	switch form {
 	case "text":
