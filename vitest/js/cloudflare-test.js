@@ -257,7 +257,11 @@ class Recorder {
   constructor(operations) { this.#operations = operations; }
   async disableSleeps(steps) { this.#operations.push({ type: "disableSleeps", steps }); }
   async disableRetryDelays(steps) { this.#operations.push({ type: "disableRetryDelays", steps }); }
-  async mockStepResult(step, stepResult) { this.#operations.push({ type: "mockStepResult", step, stepResult }); }
+  async mockStepResult(step, stepResult) {
+    // Each instance gets the stream's bytes anew.
+    if (stepResult instanceof ReadableStream) this.#operations.push({ type: "mockStepResult", step, chunks: await Array.fromAsync(stepResult) });
+    else this.#operations.push({ type: "mockStepResult", step, stepResult });
+  }
   async mockStepError(step, error, times) { this.#operations.push({ type: "mockStepError", step, error: { name: error.name, message: error.message }, times }); }
   async forceStepTimeout(step, times) { this.#operations.push({ type: "forceStepTimeout", step, times }); }
   async mockEvent(event) { this.#operations.push({ type: "mockEvent", event }); }

@@ -12,6 +12,8 @@ function (native, p) {
   const units = { __proto__: null, ms: 1, millisecond: 1, second, minute, hour, day, week: 7 * day, month: 30 * day, year: 365 * day };
   const defaults = { retries: { limit: 5, delay: 1000, backoff: "exponential" }, timeout: "10 minutes" };
   const maxNameLength = 256, maxResultBytes = 1 << 20;
+  // A stream as the result of a step: how large its rows are, and a chunk of it may be.
+  const rowBytes = 256 << 10, maxChunkBytes = 16 << 20, previewCharacters = 1024;
   // How long code between two steps is waited for within one alarm, and when the
   // alarm then looks after it.
   const graceMs = 1000, heartbeatMs = minute;
@@ -83,7 +85,25 @@ function (native, p) {
     }
   };
 
-  return (DurableObject, RpcTarget, Response, entrypoint, workflowName, stepLimit) => {
+  // bytesOf is a chunk of a stream as bytes; what is none ends the instance.
+  const badStream = (name, message) => p.ObjectAssign(named(name, message), { ofStream: true });
+  const bytesOf = (chunk) => {
+    let bytes;
+    if (p.ArrayBufferIsView(chunk) && !(chunk instanceof p.DataView)) bytes = new p.Uint8Array(chunk.buffer, chunk.byteOffset, chunk.byteLength);
+    else if (chunk instanceof p.ArrayBuffer) bytes = new p.Uint8Array(chunk);
+    else throw badStream("UnsupportedStreamChunkError", "Step returned a ReadableStream with unsupported chunk type. Only ArrayBuffer and TypedArray chunks are supported.");
+    if (bytes.byteLength > maxChunkBytes) throw badStream("OversizedStreamChunkError", `Step returned a ReadableStream chunk larger than the maximum allowed size of ${maxChunkBytes} bytes. Return smaller chunks from step.do().`);
+    return bytes;
+  };
+
+  return (DurableObject, RpcTarget, Response, ReadableStream, entrypoint, workflowName, stepLimit) => {
+    const isStream = (value) => value instanceof ReadableStream;
+    const streamOf = (chunks) => new ReadableStream({
+      start(controller) {
+        for (let i = 0; i < chunks.length; i++) controller.enqueue(chunks[i]);
+        controller.close();
+      },
+    });
     class WorkflowStep extends RpcTarget {
       #engine;
       #run;
@@ -188,14 +208,15 @@ function (native, p) {
       }
       status() {
         const row = this.#existing();
-        const s = { status: row.status };
-        if (row.error !== null) s.error = JSONParse(row.error);
-        if (row.output !== null) s.output = native.deserialize(row.output);
-        return s;
+        const outputs = p.ArrayPrototypeMap(this.#sql.exec("SELECT * FROM steps WHERE state = 'done' AND key NOT LIKE 'sleep:%' ORDER BY ended, rowid").toArray(), (step) => this.#shown(step));
+        return {
+          status: row.status, __LOCAL_DEV_STEP_OUTPUTS: outputs,
+          output: row.output === null ? null : native.deserialize(row.output) ?? null, error: row.error === null ? undefined : JSONParse(row.error),
+        };
       }
+      // An event for an instance that has ended is of no consequence, and no error.
       async sendEvent(event) {
-        const row = this.#existing();
-        if (finished[row.status]) throw named("WorkflowError", "(instance.invalid_status) Cannot send an event to an instance that has ended");
+        if (finished[this.#existing().status]) return;
         this.#sql.exec("INSERT INTO events (type, timestamp, payload) VALUES (?, ?, ?)", `${event.type}`, DateNow(), native.serialize(event.payload));
         await this.#awake();
       }
@@ -237,6 +258,7 @@ function (native, p) {
         this.#sql.exec("DELETE FROM undoable WHERE key NOT IN (SELECT key FROM steps)");
         this.#sql.exec("DELETE FROM failing");
         this.#sql.exec("DELETE FROM attempts WHERE key NOT IN (SELECT key FROM steps)");
+        if (this.#hasStreams()) this.#sql.exec("DELETE FROM chunks WHERE key NOT LIKE 'mock:%' AND key NOT IN (SELECT key FROM steps)");
         this.#sql.exec("DELETE FROM events");
         this.#set("queued", ", paused = NULL, output = NULL, error = NULL");
         await this.#awake();
@@ -304,7 +326,7 @@ function (native, p) {
               config = a.config === null ? null : JSONParse(a.config);
               p.ArrayPrototypePush(attempts, { start: at(a.started), end: at(a.ended), success: a.ended === null ? null : a.error === null, error: a.error === null ? null : JSONParse(a.error) });
             }
-            p.ArrayPrototypePush(steps, { ...shown, success: s.ended === null ? null : s.state === "done", type: "step", output: s.state === "done" ? native.deserialize(s.value) : undefined, config, attempts });
+            p.ArrayPrototypePush(steps, { ...shown, success: s.ended === null ? null : s.state === "done", type: "step", output: s.state === "done" ? this.#shown(s) : undefined, config, attempts });
           }
         }
         return {
@@ -345,8 +367,11 @@ function (native, p) {
           case "disableRetryDelays": for (const key of keys("do")) this.#put("no-delay", key, true); break;
           case "mockStepResult":
             unmocked("mock", "multiple times");
-            if (typeof o.stepResult?.getReader === "function") throw new p.Error("Workflows: a stream as a step's result is not available in minido; give its bytes.");
-            this.#put("result", of("do", o.step), o.stepResult);
+            if (isStream(o.stepResult) || o.chunks !== undefined) {
+              await this.#keep(`mock:${of("do", o.step)}`, isStream(o.stepResult) ? o.stepResult : streamOf(o.chunks), () => true);
+              this.#put("stream", of("do", o.step), true);
+            }
+            this.#put("result", of("do", o.step), isStream(o.stepResult) ? undefined : o.stepResult);
             break;
           case "mockStepError": unmocked("mock error on", "after mocking its result"); times("error", { name: `${o.error.name}`, message: `${o.error.message}` }); break;
           case "forceStepTimeout": unmocked("force timeout on", "after mocking its result"); times("timeout", true); break;
@@ -362,7 +387,7 @@ function (native, p) {
         return this.#watch(() => {
           const row = this.#step(key);
           return row === undefined || row.ended === null ? undefined : { value: () => {
-            if (row.state === "done") return native.deserialize(row.value);
+            if (row.state === "done") return this.#outcome(row);
             throw new p.Error(decided ? "#<Object>" : "Step failed"); // the reference's texts
           } };
         });
@@ -562,8 +587,9 @@ function (native, p) {
         });
       }
       // A step is decided once: later words of the same step change nothing.
-      #decide(key, value) {
-        const bytes = native.serialize(value);
+      #decide(key, value) { this.#decided(key, native.serialize(value)); }
+      // decided notes what a step came to: bytes, or null if they are rows of chunks.
+      #decided(key, bytes) {
         this.#sql.exec("UPDATE steps SET state = 'done', value = ?, wake = NULL, ended = ? WHERE key = ? AND ended IS NULL", bytes, DateNow(), key);
         this.#tell(key);
       }
@@ -577,7 +603,7 @@ function (native, p) {
         return this.#outcome(row);
       }
       #outcome(row) {
-        if (row.state === "done") return native.deserialize(row.value);
+        if (row.state === "done") return row.value === null ? this.#replay(row.key) : native.deserialize(row.value);
         const e = JSONParse(row.error);
         throw named(e.name, e.message);
       }
@@ -630,8 +656,21 @@ function (native, p) {
         const shown = typeof config.retries.delay === "function" ? { ...config, retries: { ...config.retries, delay: undefined } } : config;
         const ctx = { step: { name, count: +key.slice(key.lastIndexOf("-") + 1) }, attempt, config: shown };
         try {
-          const value = this.#mocked ? await this.#mockedResult(key, attempt, ctx, config, callback) : await this.#timely(callback(ctx), config.timeout);
+          const began = DateNow(), limit = durationOf(config.timeout);
+          const value = this.#mocked ? await this.#mockedResult(key, attempt, ctx, config, callback) : await this.#timely(callback(ctx), limit);
           if (this.#run !== run) return;
+          if (isStream(value)) { // what is left of the step's time is for all of it
+            let reads = true;
+            try {
+              await this.#timely(this.#keep(key, value, () => reads && this.#run === run), MathMax(0, limit - (DateNow() - began)), limit);
+            } finally {
+              reads = false;
+            }
+            if (this.#run !== run) return;
+            tried();
+            this.#decided(key, null);
+            return;
+          }
           let bytes;
           try {
             bytes = native.serialize(value);
@@ -643,6 +682,7 @@ function (native, p) {
           this.#decide(key, value);
         } catch (e) {
           if (this.#run !== run) return;
+          if (e?.ofStream) return this.#endsWith(key, name, e, tried);
           tried(e);
           if (nonRetryable(e) || attempt > config.retries.limit) this.#refuse(key, e);
           else await this.#retryLater(run, key, config, attempt, { name: key.slice(3), ctx, error: e });
@@ -659,8 +699,76 @@ function (native, p) {
           throw named(name, message);
         }
         if (this.#mock("timeout", key, attempt) !== undefined) throw timedOut(0);
+        if (this.#mock("stream", key) !== undefined) return this.#replay(`mock:${key}`);
         const result = this.#mock("result", key);
-        return result === undefined ? this.#timely(callback(ctx), config.timeout) : native.deserialize(result.value);
+        return result === undefined ? this.#timely(callback(ctx), durationOf(config.timeout)) : native.deserialize(result.value);
+      }
+
+      // Streams as results. Their bytes are rows, and whoever asks for the step's result
+      // gets a stream of them.
+      #hasStreams() { return this.#sql.exec("SELECT 1 FROM sqlite_master WHERE name = 'chunks'").toArray().length > 0; }
+      async #keep(key, stream, wanted) {
+        const unreadable = "Step returned a ReadableStream that is already locked or otherwise unreadable. Return a fresh, unlocked ReadableStream from step.do().";
+        if (stream.locked) throw badStream("InvalidStepReadableStreamError", unreadable);
+        this.#sql.exec("CREATE TABLE IF NOT EXISTS chunks (key TEXT NOT NULL, n INTEGER NOT NULL, chunk BLOB NOT NULL, PRIMARY KEY (key, n)) WITHOUT ROWID");
+        this.#sql.exec("DELETE FROM chunks WHERE key = ?", key);
+        const reader = stream.getReader();
+        let n = 0, row = new p.Uint8Array(rowBytes), used = 0;
+        const flush = () => {
+          if (used > 0) this.#sql.exec("INSERT INTO chunks (key, n, chunk) VALUES (?, ?, ?)", key, n++, p.TypedArrayPrototypeSubarray(row, 0, used));
+          used = 0;
+        };
+        try {
+          for (;;) {
+            let read;
+            try {
+              read = await reader.read();
+            } catch (e) {
+              throw badStream("InvalidStepReadableStreamError", `Failed to read from step ReadableStream output. ${e?.message ?? e}`);
+            }
+            if (!wanted()) throw new p.Error("Aborting engine: nobody waits for this stream");
+            if (read.done) return flush();
+            const bytes = bytesOf(read.value);
+            for (let from = 0; from < bytes.byteLength; ) {
+              const part = p.TypedArrayPrototypeSubarray(bytes, from, MathMin(bytes.byteLength, from + rowBytes - used));
+              p.TypedArrayPrototypeSet(row, part, used);
+              used += part.byteLength;
+              from += part.byteLength;
+              if (used === rowBytes) flush();
+            }
+          }
+        } catch (e) {
+          p.PromisePrototypeThen(reader.cancel(e), undefined, () => {}); // whoever made it knows why
+          if (wanted()) this.#sql.exec("DELETE FROM chunks WHERE key = ?", key);
+          throw e;
+        }
+      }
+      #chunk(key, n) { return this.#sql.exec("SELECT chunk FROM chunks WHERE key = ? AND n = ?", key, n).toArray()[0]?.chunk; }
+      #replay(key) {
+        let n = 0;
+        return new ReadableStream({
+          pull: (controller) => {
+            const chunk = this.#chunk(key, n++);
+            if (chunk === undefined) controller.close();
+            else controller.enqueue(new p.Uint8Array(chunk));
+          },
+        });
+      }
+      // shown is what people see of a step's output: of a stream its beginning as text, or its size.
+      #shown(step) {
+        if (step.value !== null) return native.deserialize(step.value);
+        const [{ bytes }] = this.#sql.exec("SELECT coalesce(sum(length(chunk)), 0) AS bytes FROM chunks WHERE key = ?", step.key).toArray();
+        const text = native.text(this.#chunk(step.key, 0) ?? new p.ArrayBuffer(0), bytes > rowBytes);
+        if (text === undefined) return `[ReadableStream (binary): ${bytes} bytes]`;
+        return text.length > previewCharacters || bytes > rowBytes ? `${p.StringPrototypeSlice(text, 0, previewCharacters)}[truncated output]` : text;
+      }
+      // endsWith ends the instance, whose step gave a stream that cannot be kept.
+      #endsWith(key, name, e, tried) {
+        const fatal = named("WorkflowFatalError", `The execution of the Workflow instance was terminated, as the step "${name}" returned an invalid ReadableStream output. ${e.message}`);
+        tried(named("WorkflowFatalError", e.message));
+        this.#sql.exec("UPDATE steps SET state = 'failed', error = ?, wake = NULL, ended = ? WHERE key = ?", JSONStringify({ name: "WorkflowFatalError", message: e.message }), DateNow(), key);
+        this.#set("errored", ", error = ?", JSONStringify({ name: fatal.name, message: fatal.message }));
+        this.#abort("Aborting engine: a step's stream cannot be kept");
       }
       async #retryLater(run, key, config, attempt, input) {
         try {
@@ -670,11 +778,11 @@ function (native, p) {
           if (this.#run === run) this.#refuse(key, e);
         }
       }
-      async #timely(result, timeout) {
-        const ms = durationOf(timeout);
+      // timely is a result that comes within ms; told is the time that its failure names.
+      async #timely(result, ms, told = ms) {
         let timer;
         const late = new p.Promise((_, reject) => {
-          timer = setTimeout(() => reject(timedOut(ms)), ms);
+          timer = setTimeout(() => reject(timedOut(told)), ms);
         });
         try {
           return await p.Promise.race([result, late]);

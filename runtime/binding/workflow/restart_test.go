@@ -41,7 +41,11 @@ export default { async fetch(req, env) {
       case "/entries": { const e = env.LEDGER.getByName("l"); return Response.json(await e.entries()); }
       case "/create": return Response.json((await W.create({ id: q("id"), params: q("id") })).id);
       case "/restart": return Response.json((await (await W.get(q("id"))).restart(q("from") ? { from: JSON.parse(q("from")) } : undefined)) ?? null);
-      default: return Response.json((await (await W.get(q("id")))[u.pathname.slice(1)]()) ?? null);
+      default: {
+        const result = await (await W.get(q("id")))[u.pathname.slice(1)]();
+        delete result?.__LOCAL_DEV_STEP_OUTPUTS;
+        return Response.json(result ?? null);
+      }
     }
   } catch (e) { return new Response(e.name + ": " + e.message); }
 } };`
@@ -67,7 +71,7 @@ func TestRestartFrom(t *testing.T) {
 	want(t, w, "/entries", `["a","b1","b2","b1","b2","b2"]`)
 	want(t, w, `/restart?id=steps&from={"name":"nap","type":"sleep"}`, `null`)
 	w.Advance(30 * time.Second)
-	want(t, w, "/status?id=steps", `{"status":"running"}`)
+	want(t, w, "/status?id=steps", `{"status":"running","output":null}`)
 	w.Advance(time.Minute)
 	want(t, w, "/status?id=steps", done)
 	want(t, w, `/restart?id=steps&from={"name":"c"}`, `Error: WorkflowError: (instance.cannot_restart) Step "c" not found in execution history`)
@@ -82,11 +86,11 @@ func TestRestartFrom(t *testing.T) {
 // the step.
 func TestDelayFunctions(t *testing.T) {
 	for kind, c := range map[string]struct{ entries, status string }{
-		"grows":  {`["grows 0 {\"limit\":2,\"backoff\":\"constant\"}","grows 10 {\"limit\":2,\"backoff\":\"constant\"}","grows 30 {\"limit\":2,\"backoff\":\"constant\"}"]`, `{"status":"errored","error":{"name":"Error","message":"no"}}`},
-		"text":   {`["text 0 {\"limit\":2,\"backoff\":\"constant\"}","text 20 {\"limit\":2,\"backoff\":\"constant\"}","text 40 {\"limit\":2,\"backoff\":\"constant\"}"]`, `{"status":"errored","error":{"name":"Error","message":"no"}}`},
-		"wrong":  {`["wrong 0 {\"limit\":2,\"backoff\":\"constant\"}"]`, `{"status":"errored","error":{"name":"Error","message":"NonRetryableDelayError: The delay function for step \"try-1\" returned an invalid delay value (expected a number of ms or a duration string like \"30 seconds\")"}}`},
-		"throws": {`["throws 0 {\"limit\":2,\"backoff\":\"constant\"}"]`, `{"status":"errored","error":{"name":"Error","message":"NonRetryableDelayError: The delay function for step \"try-1\" threw an error: oops"}}`},
-		"slow":   {`["slow 0 {\"limit\":2,\"backoff\":\"constant\"}"]`, `{"status":"errored","error":{"name":"Error","message":"NonRetryableDelayError: The delay function for step \"try-1\" did not return within 5 seconds"}}`},
+		"grows":  {`["grows 0 {\"limit\":2,\"backoff\":\"constant\"}","grows 10 {\"limit\":2,\"backoff\":\"constant\"}","grows 30 {\"limit\":2,\"backoff\":\"constant\"}"]`, `{"status":"errored","output":null,"error":{"name":"Error","message":"no"}}`},
+		"text":   {`["text 0 {\"limit\":2,\"backoff\":\"constant\"}","text 20 {\"limit\":2,\"backoff\":\"constant\"}","text 40 {\"limit\":2,\"backoff\":\"constant\"}"]`, `{"status":"errored","output":null,"error":{"name":"Error","message":"no"}}`},
+		"wrong":  {`["wrong 0 {\"limit\":2,\"backoff\":\"constant\"}"]`, `{"status":"errored","output":null,"error":{"name":"Error","message":"NonRetryableDelayError: The delay function for step \"try-1\" returned an invalid delay value (expected a number of ms or a duration string like \"30 seconds\")"}}`},
+		"throws": {`["throws 0 {\"limit\":2,\"backoff\":\"constant\"}"]`, `{"status":"errored","output":null,"error":{"name":"Error","message":"NonRetryableDelayError: The delay function for step \"try-1\" threw an error: oops"}}`},
+		"slow":   {`["slow 0 {\"limit\":2,\"backoff\":\"constant\"}"]`, `{"status":"errored","output":null,"error":{"name":"Error","message":"NonRetryableDelayError: The delay function for step \"try-1\" did not return within 5 seconds"}}`},
 	} {
 		w := openRestarting(t, minidotest.Options{})
 		want(t, w, "/create?id="+kind, `"`+kind+`"`)

@@ -42,7 +42,8 @@ export default { async fetch(req, env) {
   const u = new URL(req.url), kind = decodeURIComponent(u.search.slice(1));
   if (u.pathname === "/entries") return Response.json(await env.LEDGER.getByName("l").entries());
   if (u.pathname === "/create") return Response.json((await env.TRIPS.create({ id: "t", params: kind })).id);
-  return Response.json(await (await env.TRIPS.get("t")).status());
+  const { __LOCAL_DEV_STEP_OUTPUTS: _, ...status } = await (await env.TRIPS.get("t")).status();
+  return Response.json(status);
 } };`
 
 func trips(t *testing.T, o minidotest.Options) *minidotest.World {
@@ -51,7 +52,7 @@ func trips(t *testing.T, o minidotest.Options) *minidotest.World {
 "workflows": [{"binding": "TRIPS", "name": "trips", "class_name": "Trip"}]}`}, o)
 }
 
-const full = `{"status":"errored","error":{"name":"TypeError","message":"full"}}`
+const full = `{"status":"errored","output":null,"error":{"name":"TypeError","message":"full"}}`
 
 // What an instance that fails has begun is taken back, the last step first, and tried
 // again as its configuration says; an instance that succeeds keeps all.
@@ -61,9 +62,9 @@ func TestRollback(t *testing.T) {
 		"fine":        {`["flight","plain","hotel"]`, `{"status":"complete","output":"F1"}`},
 		"slow":        {`["flight","plain","hotel","undo hotel-1 undefined","undo flight-1 F1 full flight 1","undo flight-1 F1 full flight 1"]`, full},
 		"stubborn":    {`["flight","plain","hotel","undo hotel-1 undefined","undo flight-1 F1 full flight 1","undo flight-1 F1 full flight 1"]`, full},
-		"bad":         {`[]`, `{"status":"errored","error":{"name":"Error","message":"WorkflowFatalError: Rollback for \"bad\" must be a function"}}`},
-		"bad options": {`[]`, `{"status":"errored","error":{"name":"Error","message":"WorkflowFatalError: Rollback options for \"bad\" must be an object"}}`},
-		"bad config": {`[]`, `{"status":"errored","error":{"name":"Error","message":"WorkflowFatalError: Rollback config for \"bad\" is in a invalid format. ` +
+		"bad":         {`[]`, `{"status":"errored","output":null,"error":{"name":"Error","message":"WorkflowFatalError: Rollback for \"bad\" must be a function"}}`},
+		"bad options": {`[]`, `{"status":"errored","output":null,"error":{"name":"Error","message":"WorkflowFatalError: Rollback options for \"bad\" must be an object"}}`},
+		"bad config": {`[]`, `{"status":"errored","output":null,"error":{"name":"Error","message":"WorkflowFatalError: Rollback config for \"bad\" is in a invalid format. ` +
 			`See https://developers.cloudflare.com/workflows/build/sleeping-and-retrying/"}}`},
 	} {
 		t.Run(kind, func(t *testing.T) {

@@ -11,6 +11,8 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"strings"
+	"unicode/utf8"
 
 	"github.com/dop251/goja"
 
@@ -119,6 +121,14 @@ func newEngine(a *cfapi.API, h driver.Handlers, b config.Binding) *goja.Object {
 			a.Engine.Log(engine.Warn, call.Argument(0).String())
 			return goja.Undefined()
 		}},
+		engine.Func{Name: "text", Length: 2, Fn: func(call goja.FunctionCall) goja.Value {
+			data, _ := call.Argument(0).Export().(goja.ArrayBuffer)
+			text, ok := preview(data.Bytes(), call.Argument(1).ToBoolean())
+			if !ok {
+				return goja.Undefined()
+			}
+			return vm.ToValue(text)
+		}},
 	)
 	native.Set("setTimeout", global.Get("setTimeout"))
 	native.Set("clearTimeout", global.Get("clearTimeout"))
@@ -130,7 +140,22 @@ func newEngine(a *cfapi.API, h driver.Handlers, b config.Binding) *goja.Object {
 	}
 	made := a.Engine.Load(enginePrelude, native)
 	entrypoint := a.Service(h.Entrypoint(b.Param("class_name"), nil))
-	return a.Engine.Call(made, goja.Undefined(), a.DurableObjectClass(), a.RPCTargetClass(), global.Get("Response"), entrypoint, vm.ToValue(b.Param("name")), vm.ToValue(steps)).(*goja.Object)
+	return a.Engine.Call(made, goja.Undefined(), a.DurableObjectClass(), a.RPCTargetClass(), global.Get("Response"), global.Get("ReadableStream"), entrypoint, vm.ToValue(b.Param("name")), vm.ToValue(steps)).(*goja.Object)
+}
+
+// previewBytes is how much of a stream is looked at to show its beginning.
+const previewBytes = 4096
+
+// preview is the beginning of bytes as text; ok is false if they are not UTF-8. With more
+// the bytes are only the first ones, so that the last character may be cut.
+func preview(b []byte, more bool) (text string, ok bool) {
+	if len(b) > previewBytes {
+		b, more = b[:previewBytes], true
+	}
+	for cut := 0; more && cut < utf8.UTFMax && !utf8.Valid(b) && len(b) > 0; cut++ {
+		b = b[:len(b)-1]
+	}
+	return strings.TrimPrefix(string(b), "\ufeff"), utf8.Valid(b)
 }
 
 // Ask is what a person asks of an instance. Op is "create", "details", "pause",

@@ -58,6 +58,18 @@ export class Order extends WorkflowEntrypoint {
         return step.do("large", { retries: { limit: 0, delay: 1 } }, async () => "x".repeat(1100000));
       case "bad config":
         return step.do("bad", { retries: { limit: -1, delay: 1 } }, async () => 1);
+      case "streams": {
+        const parts = (list) => new ReadableStream({ start(c) { for (const part of list) c.enqueue(part); c.close(); } });
+        const made = await step.do("made", async () => { await say("made"); return parts([new TextEncoder().encode("first "), new Uint8Array(0), new TextEncoder().encode("second")]); });
+        const big = await step.do("big", async () => { await say("big"); return parts(Array.from({ length: 9 }, (_, i) => new Uint8Array(100000).fill(i + 128))); });
+        await step.do("empty", async () => parts([]));
+        await step.sleep("nap", "1 hour");
+        const bytes = new Uint8Array(await new Response(big).arrayBuffer());
+        return { text: await new Response(made).text(), bytes: bytes.length, right: bytes.every((b, i) => b === Math.floor(i / 100000) + 128) };
+      }
+      case "object stream": return step.do("texts", { retries: { limit: 0, delay: 1 } }, async () => new ReadableStream({ start(c) { c.enqueue({ no: "bytes" }); c.close(); } }));
+      case "broken stream": return step.do("broken", { retries: { limit: 0, delay: 1 } }, async () => new ReadableStream({ start(c) { c.enqueue(new Uint8Array(3)); }, pull(c) { c.error(new Error("cut off")); } }));
+      case "slow stream": return step.do("slow", { timeout: "5 seconds", retries: { limit: 0, delay: 1 } }, async () => new ReadableStream({ start(c) { c.enqueue(new Uint8Array(3)); } }));
       case "caught":
         try {
           await step.do("caught", { retries: { limit: 0, delay: 1 } }, async () => { throw new RangeError("caught"); });
@@ -77,7 +89,12 @@ export default {
       case "/create": return new Response(await attempt(() => W.create({ id, params: { kind: q("kind"), began: Date.now(), until: +q("until"), good: q("good") ?? undefined } })));
       case "/batch": return new Response(await attempt(async () => (await W.createBatch([{ id: "b1", params: { kind: "fatal" } }, { id: "b2", params: { kind: "past" } }])).map((i) => i.id)));
       case "/event": return new Response(await attempt(async () => (await W.get(id)).sendEvent({ type: "paid", payload: { sum: 3 } })));
-      default: return new Response(await attempt(async () => (await W.get(id))[u.pathname.slice(1)]()));
+      case "/whole": return new Response(await attempt(async () => { const s = await (await W.get(id)).status(); return [Object.keys(s), s]; }));
+      default: return new Response(await attempt(async () => {
+        const result = await (await W.get(id))[u.pathname.slice(1)]();
+        delete result?.__LOCAL_DEV_STEP_OUTPUTS;
+        return result;
+      }));
     }
   },
 };`
@@ -119,7 +136,7 @@ func TestInstance(t *testing.T) {
 	want(t, w, "/create?id=-&kind=order", `Error: WorkflowError: Workflow instance has invalid id`)
 	w.Advance(59 * time.Minute)
 	want(t, w, "/entries", `["first"]`)
-	want(t, w, "/status?id=o", `{"status":"running"}`)
+	want(t, w, "/status?id=o", `{"status":"running","output":null}`)
 	w.Advance(2 * time.Minute)
 	want(t, w, "/entries", `["first","left","right"]`)
 	days(w, 30)
@@ -138,13 +155,13 @@ func TestFailures(t *testing.T) {
 	want(t, w, "/entries", `["attempt 1 at 0","attempt 2 at 10","attempt 3 at 30"]`)
 	want(t, w, "/status?id=f", `{"status":"complete","output":3}`)
 	for kind, status := range map[string]string{
-		"flaky":      `{"status":"errored","error":{"name":"TypeError","message":"not yet"}}`,
-		"fatal":      `{"status":"errored","error":{"name":"Error","message":"NonRetryableError: no way"}}`,
-		"slow":       `{"status":"errored","error":{"name":"Error","message":"WorkflowTimeoutError: Execution timed out after 5000ms"}}`,
-		"past":       `{"status":"errored","error":{"name":"Error","message":"You can't sleep until a time in the past, time-traveler"}}`,
-		"unheard":    `{"status":"errored","error":{"name":"Error","message":"WorkflowTimeoutError: Execution timed out after 60000ms"}}`,
-		"large":      `{"status":"errored","error":{"name":"Error","message":"WorkflowInternalError: Step large-1 output is too large. Maximum allowed size is 1MiB."}}`,
-		"bad+config": `{"status":"errored","error":{"name":"Error","message":"WorkflowFatalError: Step config for \"bad\" is in a invalid format. See https://developers.cloudflare.com/workflows/build/sleeping-and-retrying/"}}`,
+		"flaky":      `{"status":"errored","output":null,"error":{"name":"TypeError","message":"not yet"}}`,
+		"fatal":      `{"status":"errored","output":null,"error":{"name":"Error","message":"NonRetryableError: no way"}}`,
+		"slow":       `{"status":"errored","output":null,"error":{"name":"Error","message":"WorkflowTimeoutError: Execution timed out after 5000ms"}}`,
+		"past":       `{"status":"errored","output":null,"error":{"name":"Error","message":"You can't sleep until a time in the past, time-traveler"}}`,
+		"unheard":    `{"status":"errored","output":null,"error":{"name":"Error","message":"WorkflowTimeoutError: Execution timed out after 60000ms"}}`,
+		"large":      `{"status":"errored","output":null,"error":{"name":"Error","message":"WorkflowInternalError: Step large-1 output is too large. Maximum allowed size is 1MiB."}}`,
+		"bad+config": `{"status":"errored","output":null,"error":{"name":"Error","message":"WorkflowFatalError: Step config for \"bad\" is in a invalid format. See https://developers.cloudflare.com/workflows/build/sleeping-and-retrying/"}}`,
 		"caught":     `{"status":"complete","output":"RangeError: caught"}`,
 	} {
 		id := strings.ReplaceAll(kind, "+", "_")
@@ -156,6 +173,44 @@ func TestFailures(t *testing.T) {
 	want(t, w, "/batch", `[]`)
 }
 
+// A stream as the result of a step is kept: the run gets its bytes, also after a restart
+// of the server, when the step does not run again; people see its beginning, or its size.
+func TestStreams(t *testing.T) {
+	w := open(t, minidotest.Options{})
+	get(w, "/create?id=s&kind=streams")
+	w.Advance(30 * time.Minute)
+	want(t, w, "/entries", `["made","big"]`)
+	const outputs = `"__LOCAL_DEV_STEP_OUTPUTS":["first second","[ReadableStream (binary): 900000 bytes]",""]`
+	want(t, w, "/whole?id=s", `[["status","__LOCAL_DEV_STEP_OUTPUTS","output","error"],{"status":"running",`+outputs+`,"output":null}]`)
+	w = w.Restart()
+	w.Advance(time.Hour)
+	want(t, w, "/entries", `["made","big"]`)
+	want(t, w, "/whole?id=s", `[["status","__LOCAL_DEV_STEP_OUTPUTS","output","error"],{"status":"complete",`+outputs+`,"output":{"text":"first second","bytes":900000,"right":true}}]`)
+	for kind, status := range map[string]string{
+		"object stream": `{"status":"errored","output":null,"error":{"name":"WorkflowFatalError","message":"The execution of the Workflow instance was terminated, as the step \"texts\" returned an invalid ReadableStream output. `,
+		"broken stream": `{"status":"errored","output":null,"error":{"name":"WorkflowFatalError","message":"The execution of the Workflow instance was terminated, as the step \"broken\" returned an invalid ReadableStream output. `,
+		"slow stream":   `{"status":"errored","output":null,"error":{"name":"Error","message":"WorkflowTimeoutError: Execution timed out after 5000ms"}}`,
+	} {
+		id := strings.ReplaceAll(kind, " ", "_")
+		get(w, fmt.Sprintf("/create?id=%s&kind=%s", id, strings.ReplaceAll(kind, " ", "+")))
+		w.Advance(5 * time.Minute)
+		if got := get(w, "/status?id="+id); !strings.HasPrefix(got, status) {
+			t.Errorf("%s: %s, want %s", kind, got, status)
+		}
+	}
+}
+
+// An event for an instance that has ended is no error, and of no consequence.
+func TestEventAfterTheEnd(t *testing.T) {
+	w := open(t, minidotest.Options{})
+	get(w, "/create?id=o&kind=order")
+	w.Advance(time.Minute)
+	want(t, w, "/terminate?id=o", `null`)
+	want(t, w, "/event?id=o", `null`)
+	w.Advance(time.Hour)
+	want(t, w, "/status?id=o", `{"status":"terminated","output":null}`)
+}
+
 // An instance that is paused does nothing, its sleeps stand still; it goes on, is
 // restarted and is terminated as it is told.
 func TestControl(t *testing.T) {
@@ -164,7 +219,7 @@ func TestControl(t *testing.T) {
 	w.Advance(30 * time.Minute)
 	want(t, w, "/pause?id=o", `null`)
 	w.Advance(24 * time.Hour)
-	want(t, w, "/status?id=o", `{"status":"paused"}`)
+	want(t, w, "/status?id=o", `{"status":"paused","output":null}`)
 	want(t, w, "/entries", `["first"]`)
 	want(t, w, "/resume?id=o", `null`)
 	w.Advance(29 * time.Minute)
@@ -176,7 +231,7 @@ func TestControl(t *testing.T) {
 	want(t, w, "/entries", `["first","left","right","first"]`)
 	want(t, w, "/terminate?id=o", `null`)
 	w.Advance(2 * time.Hour)
-	want(t, w, "/status?id=o", `{"status":"terminated"}`)
+	want(t, w, "/status?id=o", `{"status":"terminated","output":null}`)
 	want(t, w, "/entries", `["first","left","right","first"]`)
 }
 
@@ -188,7 +243,7 @@ func TestSleepOfMonths(t *testing.T) {
 	days(w, 149)
 	w = w.Restart()
 	days(w, 250)
-	want(t, w, "/status?id=m", `{"status":"running"}`)
+	want(t, w, "/status?id=m", `{"status":"running","output":null}`)
 	days(w, 2)
 	want(t, w, "/status?id=m", `{"status":"complete","output":"woken"}`)
 }
