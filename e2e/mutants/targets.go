@@ -41,7 +41,7 @@ var named = []struct{ name, file, fn, old, with string }{
 	{"the index is written before the row is on disk", "durableobject/object.go", "commit",
 		"err := o.store.Sync(); err != nil { // the index", "err := error(nil); err != nil { // the index"},
 	{"a sync lets go of commits that came after its start", "durableobject/object.go", "startSync",
-		"func() { o.synced(mark, err) }", "func() { _ = mark; o.synced(o.sealed, err) }"},
+		"func() { o.synced(mark, err, told) }", "func() { _ = mark; o.synced(o.sealed, err, told) }"},
 	{"a sync counts before it has succeeded", "sqlstore/sync.go", "Syncer",
 		"err = d.Sync(name, func() error { return syncFile(wal.File) })", "_ = d"},
 }
