@@ -80,7 +80,10 @@ func (d *delivery) run(r *durableobject.Realm) {
 		d.failed(s.object.Failure())
 		return
 	}
-	o := e.ensure(r, s)
+	o := e.waited(d.ticket, r)
+	if o == nil {
+		o = e.ensure(r, s)
+	}
 	if s != nil {
 		s.object = o
 	}

@@ -24,6 +24,10 @@ type entry struct {
 	addressed bool
 	object    *durableobject.Object
 	timer     clock.Timer // looks at the idle time again
+	// unborn is the last incarnation whose constructor threw, and until the ticket of the
+	// last delivery that waited for it then.
+	unborn *durableobject.Object
+	until  uint64
 
 	patience time.Duration // loop-confined: of this incarnation, see Policy.draw
 }
@@ -114,11 +118,13 @@ func (e *entry) ensure(r *durableobject.Realm, s *stub) *durableobject.Object {
 		Open: e.open(), Alarms: e.alarmIndex(), Facets: e.facetFiles(),
 		Ended: e.ended,
 	}, func(error) {})
+	p.mu.Lock()
 	if o.Ended() {
+		e.unborn, e.until = o, p.tickets
+		p.mu.Unlock()
 		return o
 	}
-	p.mu.Lock()
-	e.object = o
+	e.object, e.unborn = o, nil
 	p.mu.Unlock()
 	if p.opts.Opened != nil {
 		p.opts.Opened()
@@ -126,6 +132,18 @@ func (e *entry) ensure(r *durableobject.Realm, s *stub) *durableobject.Object {
 	e.patience = p.opts.Policy.draw(p.chance.Float64)
 	e.armIdle(p.opts.Policy.shortest())
 	return o
+}
+
+// waited returns the incarnation whose constructor threw while a delivery waited for it,
+// nil for none: all that wait for a constructor fail with it, and it runs once (workerd:
+// src/workerd/io/worker.c++, Worker::Actor::ensureConstructed).
+func (e *entry) waited(ticket uint64, r *durableobject.Realm) *durableobject.Object {
+	e.ns.pool.mu.Lock()
+	defer e.ns.pool.mu.Unlock()
+	if e.unborn == nil || ticket > e.until || e.unborn.Realm() != r {
+		return nil
+	}
+	return e.unborn
 }
 
 // ended is called on the loop when an incarnation is over. A reset closes the
