@@ -138,7 +138,7 @@ func (p *Classes) compileComponent(name, text string, opaque, ignoreCase bool) (
 	parts, err := parsePattern(text, syntax, func(s string) (string, error) {
 		encoded, err := encode(s)
 		if err != nil {
-			return "", errors.New("Syntax error in URL Pattern")
+			return "", errors.New("Syntax error in URL Pattern") //lint:ignore ST1005 the text is workerd's
 		}
 		return encoded, nil
 	})
@@ -161,7 +161,7 @@ func (p *Classes) compileComponent(name, text string, opaque, ignoreCase bool) (
 	if thrown := p.Engine.Try(func() {
 		c.regexp, err = p.VM.New(p.regexp, p.VM.ToValue(source), p.VM.ToValue(flags))
 	}); thrown != nil || err != nil {
-		return nil, errors.New("Invalid regular expression syntax.")
+		return nil, errors.New("Invalid regular expression syntax.") //lint:ignore ST1005 the text is workerd's
 	}
 	return c, nil
 }
@@ -199,7 +199,7 @@ func processPatternInit(init map[string]string, pattern, original bool) (map[str
 	if base, ok := init["baseURL"]; ok {
 		u, err := Parse(base, "")
 		if err != nil {
-			return nil, errors.New("Invalid base URL.")
+			return nil, errors.New("Invalid base URL.") //lint:ignore ST1005 the text is workerd's
 		}
 		if original {
 			inheritAll(out, u)
@@ -233,7 +233,7 @@ func processPatternInit(init map[string]string, pattern, original bool) (map[str
 			_, special := specialPorts[protocol]
 			canonical, err := canonicalComponent(name, value, named && !special && protocol != "")
 			if err != nil {
-				return nil, fmt.Errorf("Invalid URL %s component", name)
+				return nil, fmt.Errorf("Invalid URL %s component", name) //lint:ignore ST1005 the text is workerd's
 			}
 			if name == "port" && canonical != "" && specialPorts[protocol] == canonical {
 				canonical = ""
