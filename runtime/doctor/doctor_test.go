@@ -48,7 +48,7 @@ func TestExamine(t *testing.T) {
 		"wrangler.jsonc": `{
   "name": "w", "main": "src/w.ts", "compatibility_date": "2026-08-01", "compatibility_flags": ["nodejs_compat"],
   "durable_objects": { "bindings": [{ "name": "A", "class_name": "A" }] }, "migrations": [{ "tag": "v1", "new_sqlite_classes": ["A"] }],
-  "stream": { "binding": "STREAM" }
+  "flagship": [{ "binding": "FLAGS", "app_id": "a" }]
 }`,
 		"package.json":                              "{\n  \"dependencies\": {\n    \"here\": \"1\",\n    \"@gone/away\": \"1\"\n  }\n}",
 		"node_modules/here/package.json":            `{"name": "here", "version": "1.0.0"}`,
@@ -76,7 +76,7 @@ export default { fetch() { return new Response() } };
 	want := []string{
 		"throws src/w.ts:6 node:fs has no watch here: its use throws",
 		"throws src/w.ts:10 node:child_process has no spawn here: its use throws",
-		"throws wrangler.jsonc:4:15 env.STREAM: a Stream is not offered",
+		"throws wrangler.jsonc:4:18 env.FLAGS: a Flagship is not offered",
 		"note package.json:4 the package @gone/away is not installed",
 	}
 	if !slices.Equal(got, want) {
