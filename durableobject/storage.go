@@ -18,9 +18,10 @@ import (
 // defineStorage makes DurableObjectStorage (workerd: api/actor-state.c++).
 func (r *Realm) defineStorage() {
 	async := func(name string, length int, fn func(o *Object, call goja.FunctionCall) goja.Value) engine.Method[*Object] {
+		check := r.optionsCheck("DurableObjectStorage", name)
 		return method(name, length, func(o *Object, call goja.FunctionCall) goja.Value {
 			return r.promised(func() goja.Value {
-				r.checkOptions("DurableObjectStorage", name, call)
+				check(call)
 				return fn(o, call)
 			})
 		})
@@ -79,19 +80,22 @@ var optionsOf = map[string]struct {
 	"getAlarm": {1, "GetAlarmOptions"}, "setAlarm": {2, "SetAlarmOptions"}, "deleteAlarm": {1, "SetAlarmOptions"},
 }
 
-// checkOptions throws workerd's TypeError for options that are neither an object nor missing.
-func (r *Realm) checkOptions(class, method string, call goja.FunctionCall) {
-	at, takes := optionsOf[method]
+// optionsCheck gives what throws workerd's TypeError for a method's options that are
+// neither an object nor missing.
+func (r *Realm) optionsCheck(class, method string) func(goja.FunctionCall) {
+	options, takes := optionsOf[method]
 	if !takes {
-		return
+		return func(goja.FunctionCall) {}
 	}
-	if method == "setAlarm" {
-		date(r.eng, call.Argument(0), method) // the first argument is converted first
-	}
-	if v := call.Argument(at.n - 1); !webidl.IsMissing(v) {
-		if _, ok := v.(*goja.Object); !ok {
-			r.iso.Platform.BadArgument(class, method, at.n, at.typ)
+	return func(call goja.FunctionCall) {
+		v := call.Argument(options.n - 1)
+		if _, ok := v.(*goja.Object); ok || webidl.IsMissing(v) {
+			return
 		}
+		if method == "setAlarm" {
+			date(r.eng, call.Argument(0), method) // its error comes first
+		}
+		r.iso.Platform.BadArgument(class, method, options.n, options.typ)
 	}
 }
 

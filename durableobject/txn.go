@@ -32,9 +32,10 @@ func (t *asyncTxn) use(op string) {
 
 func (r *Realm) defineTxn() {
 	async := func(name string, length int, fn func(o *Object, call goja.FunctionCall) goja.Value) engine.Method[*asyncTxn] {
+		check := r.optionsCheck("DurableObjectTransaction", name)
 		return method(name, length, func(t *asyncTxn, call goja.FunctionCall) goja.Value {
 			return r.promised(func() goja.Value {
-				r.checkOptions("DurableObjectTransaction", name, call)
+				check(call)
 				t.use(name)
 				return fn(t.o, call)
 			})

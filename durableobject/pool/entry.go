@@ -140,8 +140,8 @@ func (e *entry) ensure(r *durableobject.Realm, s *stub) *durableobject.Object {
 func (e *entry) waited(ticket uint64, r *durableobject.Realm) *durableobject.Object {
 	e.ns.pool.mu.Lock()
 	defer e.ns.pool.mu.Unlock()
-	if e.unborn == nil || ticket > e.until || e.unborn.Realm() != r {
-		return nil
+	if e.unborn != nil && (ticket > e.until || e.unborn.Realm() != r) {
+		e.unborn = nil
 	}
 	return e.unborn
 }

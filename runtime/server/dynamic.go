@@ -134,7 +134,7 @@ var _ isolate.Tail = dynamicTails(nil)
 func (t dynamicTails) Ended(trace *event.Trace) {
 	for _, target := range t {
 		if tailed, ok := target.(isolate.Tailed); ok {
-			tailed.Tail([]*event.Trace{trace}, func(error) {}) // its own console has said what it threw
+			tailed.Tail([]*event.Trace{trace}, func(error) {}) // who is told says what fails, on its own console
 		}
 	}
 }

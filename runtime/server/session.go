@@ -177,7 +177,9 @@ func (t *service) Call(c *event.Call, done func(*event.Payload, error)) {
 func (t *service) Tail(list []*event.Trace, done func(error)) {
 	m := t.from.session.find(t.script)
 	if m == nil {
-		done(fmt.Errorf("the worker %q does not run in this session, and is told of no events", t.script))
+		err := fmt.Errorf("the worker %q does not run in this session, and is told of no events", t.script)
+		t.from.event(EventWarning, err.Error())
+		done(err)
 		return
 	}
 	onIsolate(m, func(i *isolate.Isolate) {

@@ -1,7 +1,6 @@
 // The hello world binding (miniflare: workers/hello-world).
 function (native, p) {
   "use strict";
-  const { ObjectDefineProperty, SymbolToStringTag } = p;
   return {
     object: (DurableObject) => class HelloWorldObject extends DurableObject {
       async get() { return this.ctx.storage.get("value"); }
@@ -12,7 +11,7 @@ function (native, p) {
         async get() { return { value: (await stub.get()) ?? "", ms: timer ? 100 : undefined }; }
         async set(value) { await stub.set(value); }
       }
-      ObjectDefineProperty(Fetcher.prototype, SymbolToStringTag, { value: "Fetcher", configurable: true });
+      p.tag(Fetcher, "Fetcher");
       return new Fetcher();
     },
   };

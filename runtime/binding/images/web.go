@@ -2,6 +2,7 @@ package images
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"io"
 	"mime"
@@ -121,7 +122,11 @@ func (d *bindings) take(n *kv.Namespace, id string, req *event.Request, body []b
 	if err := n.Delete(id + draftSuffix); err != nil {
 		return nil, err
 	}
-	return answer(200, "application/json", []byte(`{"id":`+strconv.Quote(id)+`,"success":true}`)), nil
+	reply, err := json.Marshal(struct {
+		ID      string `json:"id"`
+		Success bool   `json:"success"`
+	}{id, true})
+	return answer(200, "application/json", reply), err
 }
 
 // fileOf is the field "file" of a form; nil if it has none.

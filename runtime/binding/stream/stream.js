@@ -2,7 +2,7 @@
 // this is the shape that workers see.
 function (native, p) {
   "use strict";
-  const { JSONStringify, JSONParse, ArrayPrototypeMap, ObjectAssign, ObjectDefineProperty, SymbolToStringTag } = p;
+  const { JSONStringify, JSONParse, ArrayPrototypeMap, ObjectAssign } = p;
 
   return (Response, fetch, DisplayNames, videoPath) => {
     const arrayBufferOf = p.uncurryThis(Response.prototype.arrayBuffer);
@@ -50,8 +50,8 @@ function (native, p) {
     class Captions {
       #id;
       constructor(id) { this.#id = id; }
-      async upload(language, input) { return caption(await ask("caption", { id: this.#id, language, label: label(language), type: "uploaded" }, await bytesOf(input))); }
-      async generate(language) { return caption(await ask("caption", { id: this.#id, language, label: label(language) })); }
+      async upload(language, input) { return caption(await ask("caption", { id: this.#id, language: `${language}`, label: label(language), type: "uploaded" }, await bytesOf(input))); }
+      async generate(language) { return caption(await ask("caption", { id: this.#id, language: `${language}`, label: label(language) })); }
       async list(language) { return ArrayPrototypeMap(await ask("captions", { id: this.#id, language }), caption); }
       async delete(language) { await ask("deleteCaption", { id: this.#id, language: `${language}` }); }
     }
@@ -103,7 +103,7 @@ function (native, p) {
       get videos() { return new Videos(); }
       get watermarks() { return new Watermarks(); }
     }
-    ObjectDefineProperty(Fetcher.prototype, SymbolToStringTag, { value: "Fetcher", configurable: true });
+    p.tag(Fetcher, "Fetcher");
     return new Fetcher();
   };
 }

@@ -14,6 +14,7 @@ var project = map[string]string{
     upload: () => STREAM.upload(request.body, { meta: { name: "v" } }).then((v) => v.preview),
     list: () => STREAM.videos.list().then((l) => l.map((v) => [v.size, v.meta, v.status.state])),
     caption: async () => { const [{ id }] = await STREAM.videos.list(); const c = STREAM.video(id).captions; await c.upload("de", request.body); return c.list(); },
+    unnamed: async () => { const [{ id }] = await STREAM.videos.list(); return STREAM.video(id).captions.upload({ toString: () => "de", toJSON: () => null }, request.body); },
     watermark: () => STREAM.watermarks.generate(request.body, { opacity: 2 }),
     direct: () => STREAM.createDirectUpload({}),
     none: () => STREAM.video("x").details(),
@@ -46,6 +47,7 @@ func TestStream(t *testing.T) {
 	if got := w.Do("GET", "http://localhost"+path, ""); got.Body != "moving pictures" || got.Status != 200 {
 		t.Errorf("%d %q", got.Status, got.Body)
 	}
+	want("/unnamed", "WEBVTT", `{"language":"de","label":"German","generated":false,"status":"ready"}`)
 	want("/watermark", "x", "Error: BadRequestError: opacity must be between 0.0 and 1.0")
 	want("/direct", "", "Error: BadRequestError: createDirectUpload is not supported in local mode")
 	want("/none", "", "Error: NotFoundError: Video not found: x")

@@ -522,8 +522,10 @@ function (native, p) {
             const key = keys[i].key, row = this.#step(key), undo = this.#undo[key], name = key.slice(3);
             if (undo === undefined) throw named("RollbackMissing", "Rollback function not available in registry");
             const ctx = { step: { name: name.slice(0, name.lastIndexOf("-")), count: +name.slice(name.lastIndexOf("-") + 1) }, attempt: row.attempts, config: undo.stepConfig };
-            const output = row.state === "done" ? native.deserialize(row.value) : undefined;
-            await this.perform(run, undoing + key, name, undo.config, async () => { await undo.rollback({ ctx, error: this.#failing(), output, stepName: name }); });
+            await this.perform(run, undoing + key, name, undo.config, async () => {
+              const output = row.state === "done" ? this.#outcome(row) : undefined; // a stream is read by one attempt
+              await undo.rollback({ ctx, error: this.#failing(), output, stepName: name });
+            });
           }
         } catch (e) {
           if (this.#run === run) native.warn(`A rollback of the Workflow ${workflowName} failed: ${e?.name}: ${e?.message}`);

@@ -24,10 +24,11 @@ export class Trip extends WorkflowEntrypoint {
     if (kind === "bad options") return step.do("bad", {}, async () => 1, []);
     if (kind === "bad config") return step.do("bad", async () => 1, { rollback() {}, rollbackConfig: { retries: {} } });
     let tried = 0;
-    const flight = await step.do("flight", async () => { await say("flight"); return "F1"; }, {
+    const flight = await step.do("flight", async () => { await say("flight"); return kind.startsWith("streamed") ? new Response("F1").body : "F1"; }, {
       rollback: async ({ ctx, error, output, stepName }) => {
-        await say(["undo", stepName, output, error.message, ctx.step.name, ctx.attempt].join(" "));
-        if (kind === "stubborn" || (kind === "slow" && ++tried === 1)) throw new Error("busy");
+        const seat = output instanceof ReadableStream ? await new Response(output).text() : output;
+        await say(["undo", stepName, seat, error.message, ctx.step.name, ctx.attempt].join(" "));
+        if (kind === "stubborn" || (kind.endsWith("slow") && ++tried === 1)) throw new Error("busy");
       },
       rollbackConfig: { retries: { limit: 1, delay: "1 hour" } },
     });
@@ -58,12 +59,13 @@ const full = `{"status":"errored","output":null,"error":{"name":"TypeError","mes
 // again as its configuration says; an instance that succeeds keeps all.
 func TestRollback(t *testing.T) {
 	for kind, c := range map[string][2]string{
-		"fails":       {`["flight","plain","hotel","undo hotel-1 undefined","undo flight-1 F1 full flight 1"]`, full},
-		"fine":        {`["flight","plain","hotel"]`, `{"status":"complete","output":"F1"}`},
-		"slow":        {`["flight","plain","hotel","undo hotel-1 undefined","undo flight-1 F1 full flight 1","undo flight-1 F1 full flight 1"]`, full},
-		"stubborn":    {`["flight","plain","hotel","undo hotel-1 undefined","undo flight-1 F1 full flight 1","undo flight-1 F1 full flight 1"]`, full},
-		"bad":         {`[]`, `{"status":"errored","output":null,"error":{"name":"Error","message":"WorkflowFatalError: Rollback for \"bad\" must be a function"}}`},
-		"bad options": {`[]`, `{"status":"errored","output":null,"error":{"name":"Error","message":"WorkflowFatalError: Rollback options for \"bad\" must be an object"}}`},
+		"fails":         {`["flight","plain","hotel","undo hotel-1 undefined","undo flight-1 F1 full flight 1"]`, full},
+		"fine":          {`["flight","plain","hotel"]`, `{"status":"complete","output":"F1"}`},
+		"slow":          {`["flight","plain","hotel","undo hotel-1 undefined","undo flight-1 F1 full flight 1","undo flight-1 F1 full flight 1"]`, full},
+		"streamed slow": {`["flight","plain","hotel","undo hotel-1 undefined","undo flight-1 F1 full flight 1","undo flight-1 F1 full flight 1"]`, full},
+		"stubborn":      {`["flight","plain","hotel","undo hotel-1 undefined","undo flight-1 F1 full flight 1","undo flight-1 F1 full flight 1"]`, full},
+		"bad":           {`[]`, `{"status":"errored","output":null,"error":{"name":"Error","message":"WorkflowFatalError: Rollback for \"bad\" must be a function"}}`},
+		"bad options":   {`[]`, `{"status":"errored","output":null,"error":{"name":"Error","message":"WorkflowFatalError: Rollback options for \"bad\" must be an object"}}`},
 		"bad config": {`[]`, `{"status":"errored","output":null,"error":{"name":"Error","message":"WorkflowFatalError: Rollback config for \"bad\" is in a invalid format. ` +
 			`See https://developers.cloudflare.com/workflows/build/sleeping-and-retrying/"}}`},
 	} {

@@ -248,6 +248,14 @@ func TestCodecsEnd(t *testing.T) {
 	}
 }
 
+// A decoder that panics costs the picture, not the process.
+func TestDecoderPanics(t *testing.T) {
+	m, err := guarded(func() (image.Image, error) { panic("index out of range") })
+	if m != nil || err == nil || !strings.Contains(err.Error(), "its decoder failed: index out of range") {
+		t.Errorf("%v, %v", m, err)
+	}
+}
+
 // Whatever the bytes are, headers and decoders fail or give a picture: they do not
 // panic, and take no more than the bounds allow.
 func FuzzPicture(f *testing.F) {

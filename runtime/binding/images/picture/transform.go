@@ -3,6 +3,7 @@ package picture
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"image"
 	"image/color"
 	"image/draw"
@@ -117,28 +118,7 @@ func (c *Codecs) decode(ctx context.Context, data []byte) (m image.Image, h head
 	if err = h.check(); err != nil {
 		return nil, h, err
 	}
-	r := bytes.NewReader(data)
-	switch h.format {
-	case jpegFormat:
-		m, err = jpeg.Decode(r)
-	case pngFormat:
-		m, err = png.Decode(r)
-	case gifFormat:
-		if m, err = gif.Decode(r); err == nil && (m.Bounds().Min != image.Point{} || m.Bounds().Size() != image.Pt(h.width, h.height)) {
-			whole := image.NewRGBA(image.Rect(0, 0, h.width, h.height))
-			draw.Draw(whole, m.Bounds(), m, m.Bounds().Min, draw.Src)
-			m = whole
-		}
-	case webpFormat:
-		if h.animated {
-			m, err = c.decodeWebP(ctx, data, h)
-		} else {
-			m, err = webp.Decode(r)
-		}
-	case heif:
-		m, err = c.decodeAVIF(ctx, data)
-	}
-	if err != nil {
+	if m, err = guarded(func() (image.Image, error) { return c.pixels(ctx, data, h) }); err != nil {
 		return nil, h, failed("Input buffer has corrupt header: %s: %s", h.format, err)
 	}
 	if b := m.Bounds(); b.Dx() != h.width || b.Dy() != h.height { // of formats that say their size twice
@@ -147,6 +127,42 @@ func (c *Codecs) decode(ctx context.Context, data []byte) (m image.Image, h head
 		}
 	}
 	return m, h, nil
+}
+
+// guarded makes an error of a panic: decoders that are not ours meet what strangers send.
+func guarded(decode func() (image.Image, error)) (m image.Image, err error) {
+	defer func() {
+		if x := recover(); x != nil {
+			m, err = nil, fmt.Errorf("its decoder failed: %v", x)
+		}
+	}()
+	return decode()
+}
+
+// pixels runs the decoder of a picture's format.
+func (c *Codecs) pixels(ctx context.Context, data []byte, h header) (image.Image, error) {
+	r := bytes.NewReader(data)
+	switch {
+	case h.format == jpegFormat:
+		return jpeg.Decode(r)
+	case h.format == pngFormat:
+		return png.Decode(r)
+	case h.format == gifFormat:
+		m, err := gif.Decode(r)
+		if err != nil || m.Bounds() == image.Rect(0, 0, h.width, h.height) {
+			return m, err
+		}
+		whole := image.NewRGBA(image.Rect(0, 0, h.width, h.height))
+		draw.Draw(whole, m.Bounds(), m, m.Bounds().Min, draw.Src)
+		return whole, nil
+	case h.format == webpFormat && h.animated:
+		return c.decodeWebP(ctx, data, h)
+	case h.format == webpFormat:
+		return webp.Decode(r)
+	case h.format == heif:
+		return c.decodeAVIF(ctx, data)
+	}
+	return nil, fmt.Errorf("minido has no decoder of %s", h.format)
 }
 
 // apply makes a picture of its own out of m.
