@@ -61,8 +61,9 @@ type Options struct {
 	// Coverage are options of coverage as JSON (coverage.Options), which go before those of
 	// the configuration.
 	Coverage json.RawMessage
-	// Progress, if not nil, is told of each file as it ends.
-	Progress func(*File)
+	// Progress, if not nil, is told of each file as it ends; Repeated of each whose tests have
+	// then been repeated with the fault. Both are called on the goroutine of Run.
+	Progress, Repeated func(*File)
 
 	only     []string        // absolute: only these files run; nil for all
 	bundles  *server.Bundles // what is kept between runs

@@ -21,7 +21,9 @@ type Report struct {
 	// the test let that fail it: they say nothing about the worker.
 	Lost  int
 	Skips []Skip
-	Time  time.Duration // of the machine
+	// Updates says that snapshots were to be updated (Options.Update).
+	Updates bool
+	Time    time.Duration // of the machine
 	// Coverage is what was measured, nil if nothing was, or tests failed.
 	Coverage *coverage.Result `json:"-"`
 }
@@ -36,6 +38,9 @@ type File struct {
 	// Fatal says why the file could not run, "" if it did.
 	Fatal string
 	Time  time.Duration // of the machine
+	// Runs is how often the tests of the file were repeated with a fault, Findings how often
+	// that made one fail.
+	Runs, Findings int
 	// Imports are the project's own files that it reaches, itself among them, absolute;
 	// nil unless Options.Imports asked for them.
 	Imports []string `json:",omitempty"`
@@ -53,14 +58,16 @@ type Task struct {
 	Tasks                         []*Task
 }
 
-// Error is an error of a test.
-type Error struct{ Name, Message, Stack, Diff, Cause string }
+// Error is an error of a test. Diff has the colours that vitest gives it, as escape sequences of
+// terminals (ECMA-48). Test names the test that ran when a rejection that nobody handled came up.
+type Error struct{ Name, Message, Stack, Diff, Cause, Test string }
 
 // Snapshot counts what happened to a file's snapshots.
 type Snapshot struct {
 	Added, Matched, Unmatched, Updated int
 	Unchecked                          int
 	FileDeleted                        bool
+	UncheckedKeys                      []string // of snapshots that no test asks for any more
 }
 
 // Finding is a test that fails with a fault at one effect point.

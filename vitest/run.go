@@ -50,7 +50,7 @@ func Run(o Options) (r *Report, err error) {
 	if err := o.startMeasuring(each); err != nil {
 		return nil, err
 	}
-	report := &Report{Dir: o.Dir, Chaos: o.Chaos}
+	report := &Report{Dir: o.Dir, Chaos: o.Chaos, Updates: o.Update}
 	for range max(o.Repeat, 1) {
 		for _, s := range each {
 			if err := o.project(s, report); err != nil {
@@ -128,8 +128,13 @@ func (r *runner) all() error {
 			o.Progress(f)
 		}
 		if o.Chaos != "" && f.Root != nil {
+			checked, found := r.report.Checked, len(r.report.Findings)
 			if err := r.chaos(path, f); err != nil {
 				return err
+			}
+			f.Runs, f.Findings = r.report.Checked-checked, len(r.report.Findings)-found
+			if o.Repeated != nil {
+				o.Repeated(f)
 			}
 		}
 	}

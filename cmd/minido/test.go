@@ -99,12 +99,16 @@ func (c *testCommand) run(out io.Writer) error {
 	if o.Coverage, err = c.Coverage.options(); err != nil {
 		return err
 	}
+	shown := progress(&o, names, out)
 	if c.Watch {
-		return c.watch(o, names, out)
+		return c.watch(o, names, shown, out)
 	}
 	r, err := vitest.Run(o)
 	if err != nil {
 		return explainTest(err)
+	}
+	if err := shown(); err != nil {
+		return err
 	}
 	for _, name := range names {
 		if err := write(name, r, out); err != nil {
@@ -124,8 +128,32 @@ func (c *testCommand) run(out io.Writer) error {
 	return nil
 }
 
+// progress has reporters that can show each file as it ends. The function returns what went
+// wrong so far.
+func progress(o *vitest.Options, names []string, out io.Writer) (wrong func() error) {
+	var failed error
+	show := func(text string) {
+		if _, err := io.WriteString(out, text); failed == nil {
+			failed = err
+		}
+	}
+	o.Progress = func(f *vitest.File) {
+		for _, name := range names {
+			if text, ok := report.File(name, f, useColor()); ok {
+				show(text)
+			}
+		}
+	}
+	o.Repeated = func(f *vitest.File) {
+		for _, name := range names {
+			show(report.Repeated(name, o.Chaos, f, useColor()))
+		}
+	}
+	return func() error { return failed }
+}
+
 // watch runs the suites until the user ends it.
-func (c *testCommand) watch(o vitest.Options, names []string, out io.Writer) error {
+func (c *testCommand) watch(o vitest.Options, names []string, shown func() error, out io.Writer) error {
 	if c.Chaos != "" || c.Repeat > 0 {
 		return &exitError{exitUsage, errors.New("minido: --watch goes without --chaos and --repeat")}
 	}
@@ -147,18 +175,21 @@ func (c *testCommand) watch(o vitest.Options, names []string, out io.Writer) err
 	}
 	// The reader of the keys ends with the process.
 	err := vitest.Watch(ctx, o, os.Stdin, sched.NewThreads(o.Clock), show, failed)
-	return errors.Join(err, wrong)
+	return errors.Join(err, wrong, shown())
 }
 
-// write writes one report.
+// write writes one report; of those that go to out, what progress has not shown.
 func write(name string, r *vitest.Report, out io.Writer) error {
 	kind, file, toFile := strings.Cut(name, "=")
-	text, err := report.Text(kind, r, useColor() && !toFile)
-	if err != nil {
+	if !toFile {
+		text, err := report.Rest(kind, r, useColor())
+		if err == nil {
+			_, err = io.WriteString(out, text)
+		}
 		return err
 	}
-	if !toFile {
-		_, err = io.WriteString(out, text)
+	text, err := report.Text(kind, r, false)
+	if err != nil {
 		return err
 	}
 	return os.WriteFile(file, []byte(text), 0o644)

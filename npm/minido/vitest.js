@@ -79,7 +79,10 @@ class Worker {
       await this.#tell("onCollected", [file]);
       if (collect) continue;
       if (output.trim() !== "") await this.#tell("onUserConsoleLog", { content: output, type: "stdout", time: Date.now(), size: 1, taskId: file.id });
-      for (const error of ran.Unhandled ?? []) await this.#tell("onUnhandledError", told(error), "Unhandled Rejection");
+      for (const error of ran.Unhandled ?? []) {
+        const where = { VITEST_TEST_PATH: filepath, VITEST_TEST_NAME: error.Test || undefined };
+        await this.#tell("onUnhandledError", { ...told(error), ...where }, "Unhandled Rejection");
+      }
       const { packs, events } = updates(file);
       await this.#tell("onTaskUpdate", packs, events);
       const s = ran.Snapshot ?? {};
@@ -163,7 +166,13 @@ function result(t, ns) {
   return { state: t.State, startTime: Date.now() - duration, duration, retryCount: t.Retries, note: t.Note, errors: t.Errors?.length ? t.Errors.map(told) : undefined };
 }
 
-const told = (e) => ({ name: e.Name, message: e.Message, stack: e.Stack, diff: e.Diff || undefined, cause: e.Cause ? { message: e.Cause } : undefined });
+// Diffs come in colours; whether vitest has colours, tinyrainbow has decided so.
+const { env, argv, platform, stdout } = process;
+const colours = !("NO_COLOR" in env || argv.includes("--no-color")) &&
+  ("FORCE_COLOR" in env || argv.includes("--color") || platform === "win32" || (stdout?.isTTY && env.TERM !== "dumb") || "CI" in env);
+const painted = (text) => (colours ? text : text.replace(/\x1b\[\d+m/g, ""));
+
+const told = (e) => ({ name: e.Name, message: e.Message, stack: e.Stack, diff: e.Diff ? painted(e.Diff) : undefined, cause: e.Cause ? { message: e.Cause } : undefined });
 
 function thrown(text, output) {
   return { name: "Error", message: text + (output.trim() === "" ? "" : "\n" + output.trim()), stack: "" };

@@ -139,7 +139,7 @@ function setMocker({ mockObject }, createMockInstance, vi) {
   });
 }
 
-export const running = { file: "", chaosSkips: {}, leaks: {}, recording: false };
+export const running = { file: "", latest: "", chaosSkips: {}, leaks: {} }; // latest is the test that began last
 
 // ownTimers are those of vitest's runner, which no test has left behind.
 const ownTimers = new Set();
@@ -209,7 +209,11 @@ function snapshotEnvironment(options) {
 // show is a text of any value: an object without a prototype has none of its own.
 const show = (v) => typeof v === "object" && v !== null && typeof v.toString !== "function" ? JSON.stringify(v) : String(v);
 const plainError = (e) => ({ name: show(e.name ?? "Error"), message: show(e.message ?? e), stack: show(e.stack ?? ""), diff: e.diff ?? "",
-  cause: e.cause ? show(e.cause.stack ?? e.cause.message ?? e.cause) : "" });
+  cause: e.cause ? show(e.cause.stack ?? e.cause.message ?? e.cause) : "", test: "" });
+
+// Diffs have the colours that vitest's have on a terminal; nothing else is coloured.
+const paint = (on, off) => (text) => `\x1b[${on}m${text}\x1b[${off}m`;
+const diffColors = { aColor: paint(32, 39), bColor: paint(31, 39), changeColor: paint(7, 27), commonColor: paint(2, 22), patchColor: paint(33, 39) };
 
 // plain makes of a task what the reports need.
 function plain(task) {
@@ -229,7 +233,7 @@ async function run(request, suites) {
   const unhandled = [];
   const listen = (event) => {
     event.preventDefault();
-    unhandled.push(event.reason);
+    unhandled.push({ reason: event.reason, test: running.latest });
   };
   globalThis.addEventListener("unhandledrejection", listen);
   try {
@@ -316,6 +320,7 @@ async function runFile(options, suites, unhandled) {
   Object.assign(state.config, config);
   Object.assign(state, { filepath: options.file, config: state.config });
   state.config.snapshotOptions = { expand: false, updateSnapshot: options.update, snapshotEnvironment: snapshotEnvironment(options), snapshotFormat: { printBasicPrototype: false, escapeString: false } };
+  state.config.diffOptions = state.config._diffOptions = diffColors; // the names of vitest 4 and 5
   state.ctx.config = state.config;
   state.providedContext = state.ctx.providedContext = config.provide ?? {};
   let snapshot;
@@ -343,6 +348,7 @@ async function runFile(options, suites, unhandled) {
   const before = runner.onBeforeRunTask.bind(runner);
   runner.onBeforeRunTask = async (test) => {
     await before(test);
+    running.latest = fullName(test);
     if (test.mode === "run" || test.mode === "queued") await host("test-begins", { name: fullName(test), timers: ownTimers.size, timeout: Number.isFinite(test.timeout) ? Math.round(test.timeout) : 0 });
   };
   const after = runner.onAfterRunTask.bind(runner);
@@ -354,7 +360,7 @@ async function runFile(options, suites, unhandled) {
   const spec = { filepath: options.file, testLocations: undefined };
   const [file] = await startTests([spec], runner);
   await new Promise((resolve) => setTimeout(resolve, 0)); // rejections of the last test are reported by then
-  return { file: plain(file), snapshot, unhandled: unhandled.map((e) => ({ ...plainError(processError(e)), diff: "", cause: "" })) };
+  return { file: plain(file), snapshot, unhandled: unhandled.map(({ reason, test }) => ({ ...plainError(processError(reason)), diff: "", cause: "", test })) };
 }
 
 export function fullName(task) {

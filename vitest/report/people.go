@@ -27,53 +27,117 @@ func (c colors) dim(s string) string   { return c.of("2", s) }
 
 var marks = map[string]string{"passed": "✓", "failed": "×", "skipped": "↓", "todo": "□"}
 
-// people is vitest's default reporter; verbose lists each test.
-func people(verbose bool) form {
+// live are the reporters that show each file as it ends: what they show of one file, and
+// what follows when all have ended.
+var live = map[string]struct {
+	file func(f *vitest.File, c colors) string
+	rest form
+}{"default": {fileLines(false), closing}, "verbose": {fileLines(true), closing}, "dot": {fileDots, closingDots}}
+
+// whole is the report of a live reporter in one text.
+func whole(name string) form {
 	return func(r *vitest.Report, c colors) (string, error) {
 		var sb strings.Builder
 		for _, f := range r.Files {
-			tests := f.Tests()
-			mark := c.green(marks["passed"])
-			if f.Failed() {
-				mark = c.red("❯")
-			}
-			fmt.Fprintf(&sb, " %s %s %s\n", mark, f.Path, c.dim(fmt.Sprintf("(%d tests) %dms", len(tests), f.Time.Milliseconds())))
-			for _, t := range tests {
-				state := stateOf(t)
-				if !verbose && state != "failed" && len(t.Leaks) == 0 {
-					continue
-				}
-				paint := map[string]func(string) string{"passed": c.green, "failed": c.red}[state]
-				if paint == nil {
-					paint = c.dim
-				}
-				fmt.Fprintf(&sb, "   %s %s\n", paint(marks[state]), strings.Join(t.Path, " > "))
-				if len(t.Leaks) > 0 {
-					fmt.Fprintf(&sb, "     %s\n", c.dim("left open: "+strings.Join(t.Leaks, ", ")))
-				}
+			sb.WriteString(live[name].file(f, c))
+			if r.Chaos != "" {
+				sb.WriteString(Repeated(name, r.Chaos, f, bool(c)))
 			}
 		}
-		sb.WriteString(failures(r, c))
-		sb.WriteString(summary(r, c))
-		return sb.String(), nil
+		rest, err := live[name].rest(r, c)
+		return sb.String() + rest, err
 	}
 }
 
-func dots(r *vitest.Report, c colors) (string, error) {
-	var sb strings.Builder
-	for _, f := range r.Files {
-		for _, t := range f.Tests() {
-			switch stateOf(t) {
-			case "passed":
-				sb.WriteString(c.green("·"))
-			case "failed":
-				sb.WriteString(c.red("x"))
-			default:
-				sb.WriteString(c.dim("-"))
+// File is what a reporter shows of a file as soon as it has run; false says that this
+// reporter writes when all have. Rest is what it shows in the end, after that.
+func File(name string, f *vitest.File, color bool) (string, bool) {
+	form, ok := live[name]
+	if !ok {
+		return "", false
+	}
+	return form.file(f, colors(color)), true
+}
+
+// Rest is what a reporter shows when all files have run: all of its text, but for what
+// File has shown.
+func Rest(name string, r *vitest.Report, color bool) (string, error) {
+	if form, ok := live[name]; ok {
+		return form.rest(r, colors(color))
+	}
+	return Text(name, r, color)
+}
+
+// Repeated is what a reporter shows of a file whose tests have been repeated with a fault.
+func Repeated(name string, fault vitest.Fault, f *vitest.File, color bool) string {
+	if _, ok := live[name]; !ok || name == "dot" || f.Runs == 0 {
+		return ""
+	}
+	c := colors(color)
+	found := c.dim("no finding")
+	if f.Findings > 0 {
+		found = c.red(plural(f.Findings, "finding"))
+	}
+	return fmt.Sprintf("   %s %s\n", c.dim(fmt.Sprintf("%s: %s,", fault, plural(f.Runs, "run"))), found)
+}
+
+func plural(n int, word string) string {
+	if n == 1 {
+		return "1 " + word
+	}
+	return fmt.Sprintf("%d %ss", n, word)
+}
+
+// fileLines are what vitest's default reporter shows of a file; verbose lists each test.
+func fileLines(verbose bool) func(f *vitest.File, c colors) string {
+	return func(f *vitest.File, c colors) string {
+		var sb strings.Builder
+		tests := f.Tests()
+		mark := c.green(marks["passed"])
+		if f.Failed() {
+			mark = c.red("❯")
+		}
+		fmt.Fprintf(&sb, " %s %s %s\n", mark, f.Path, c.dim(fmt.Sprintf("(%s) %dms", plural(len(tests), "test"), f.Time.Milliseconds())))
+		for _, t := range tests {
+			state := stateOf(t)
+			if !verbose && state != "failed" && len(t.Leaks) == 0 {
+				continue
+			}
+			paint := map[string]func(string) string{"passed": c.green, "failed": c.red}[state]
+			if paint == nil {
+				paint = c.dim
+			}
+			fmt.Fprintf(&sb, "   %s %s\n", paint(marks[state]), strings.Join(t.Path, " > "))
+			if len(t.Leaks) > 0 {
+				fmt.Fprintf(&sb, "     %s\n", c.dim("left open: "+strings.Join(t.Leaks, ", ")))
 			}
 		}
+		return sb.String()
 	}
-	return sb.String() + "\n" + failures(r, c) + summary(r, c), nil
+}
+
+func closing(r *vitest.Report, c colors) (string, error) {
+	return failures(r, c) + summary(r, c), nil
+}
+
+func fileDots(f *vitest.File, c colors) string {
+	var sb strings.Builder
+	for _, t := range f.Tests() {
+		switch stateOf(t) {
+		case "passed":
+			sb.WriteString(c.green("·"))
+		case "failed":
+			sb.WriteString(c.red("x"))
+		default:
+			sb.WriteString(c.dim("-"))
+		}
+	}
+	return sb.String()
+}
+
+func closingDots(r *vitest.Report, c colors) (string, error) {
+	rest, err := closing(r, c)
+	return "\n" + rest, err
 }
 
 // failures are the errors of a run, each with its place in the source.
@@ -89,7 +153,9 @@ func failures(r *vitest.Report, c colors) string {
 		}
 	}
 	for _, f := range r.Files {
-		show(f, f.Path, ownErrors(f))
+		for _, own := range ownErrors(f) {
+			show(f, strings.Join(append([]string{f.Path}, own.suite...), " > "), []vitest.Error{own.Error})
+		}
 		for _, t := range f.Tests() {
 			show(f, f.Path+" > "+strings.Join(t.Path, " > "), errorsOf(t))
 		}
@@ -112,7 +178,11 @@ func errorText(r *vitest.Report, f *vitest.File, e vitest.Error, c colors) strin
 		sb.WriteString("The limit is in virtual time, which jumps ahead when nothing else is left to run (clock.real of minido:test lets it pass).\n")
 	}
 	if e.Diff != "" {
-		sb.WriteString("\n" + paintDiff(e.Diff, c) + "\n")
+		diff := e.Diff // vitest has coloured it
+		if !c {
+			diff = ansi.ReplaceAllString(diff, "")
+		}
+		sb.WriteString("\n" + diff + "\n")
 	}
 	frames := framesOf(e.Stack)
 	at := frameOf(r, f, e)
@@ -125,24 +195,13 @@ func errorText(r *vitest.Report, f *vitest.File, e vitest.Error, c colors) strin
 	if e.Cause != "" {
 		sb.WriteString("Caused by: " + e.Cause + "\n")
 	}
+	if e.Test != "" {
+		fmt.Fprintf(&sb, "It came up while the test %q ran, or after it had ended.\n", e.Test)
+	}
 	return sb.String()
 }
 
 var ansi = regexp.MustCompile("\x1b\\[[0-9;]*m")
-
-// paintDiff colours the lines of a diff as vitest does.
-func paintDiff(diff string, c colors) string {
-	lines := strings.Split(ansi.ReplaceAllString(diff, ""), "\n")
-	for i, line := range lines {
-		switch {
-		case strings.HasPrefix(line, "- "), line == "-":
-			lines[i] = c.green(line)
-		case strings.HasPrefix(line, "+ "), line == "+":
-			lines[i] = c.red(line)
-		}
-	}
-	return strings.Join(lines, "\n")
-}
 
 func summary(r *vitest.Report, c colors) string {
 	files, tests := count(r)
@@ -165,9 +224,19 @@ func summary(r *vitest.Report, c colors) string {
 		}
 		return strings.Join(words, " | ") + c.dim(fmt.Sprintf(" (%d)", total))
 	}
-	text := fmt.Sprintf("\n Test Files  %s\n      Tests  %s\n", line(files), line(tests))
+	text := fmt.Sprintf("\n%s Test Files  %s\n      Tests  %s\n", snapshots(r, c), line(files), line(tests))
+	errs := 0
+	for _, f := range r.Files {
+		errs += len(f.Unhandled)
+	}
+	if errs > 0 {
+		text += fmt.Sprintf("     Errors  %s\n", c.red(plural(errs, "error")))
+	}
 	if r.Chaos != "" {
 		text += fmt.Sprintf("      Chaos  %s: %d runs, %d findings, %d ended by a lost connection of the test's own\n", r.Chaos, r.Checked, len(r.Findings), r.Lost)
+		if r.Lost > 0 {
+			text += fmt.Sprintf("             %s: a test whose call loses its connection says nothing about the worker. Call again, as clients in production do\n", c.dim("note"))
+		}
 		for _, s := range r.Skips {
 			text += fmt.Sprintf("             %s > %s is skipped: %s\n", s.File, s.Test, s.Reason)
 		}
@@ -176,6 +245,40 @@ func summary(r *vitest.Report, c colors) string {
 		text += fmt.Sprintf("       Seed  %d\n", r.Seed)
 	}
 	return text + fmt.Sprintf("   Duration  %dms (vitest %s)\n", r.Time.Milliseconds(), r.Version)
+}
+
+// snapshots says what became of snapshots, as vitest does: "" if each that is there matched.
+func snapshots(r *vitest.Report, c colors) string {
+	var all vitest.Snapshot
+	var gone []string
+	for _, f := range r.Files {
+		s := f.Snapshot
+		all.Added, all.Unmatched, all.Updated, all.Unchecked = all.Added+s.Added, all.Unmatched+s.Unmatched, all.Updated+s.Updated, all.Unchecked+s.Unchecked
+		if s.Unchecked > 0 && len(s.UncheckedKeys) > 0 {
+			gone = append(gone, c.dim("↳ "+f.Path))
+			for _, key := range s.UncheckedKeys {
+				gone = append(gone, c.dim("  · "+key))
+			}
+		}
+	}
+	var lines []string
+	add := func(n int, word string, paint func(string) string) {
+		if n > 0 {
+			lines = append(lines, paint(fmt.Sprintf("%d %s", n, word)))
+		}
+	}
+	add(all.Added, "written", c.green)
+	add(all.Unmatched, "failed", c.red)
+	add(all.Updated, "updated", c.green)
+	obsolete := "obsolete"
+	if r.Updates {
+		obsolete = "removed"
+	}
+	add(all.Unchecked, obsolete, c.dim)
+	if lines = append(lines, gone...); len(lines) == 0 {
+		return ""
+	}
+	return "  Snapshots  " + strings.Join(lines, "\n             ") + "\n"
 }
 
 // frame is a place in the source.

@@ -20,7 +20,7 @@ type form func(r *vitest.Report, c colors) (string, error)
 const Tasks = "tasks"
 
 // forms are the reporters by name.
-var forms = map[string]form{"default": people(false), "verbose": people(true), "dot": dots, "json": asJSON, "junit": asJUnit, "github": annotations, "tap": asTAP, Tasks: asTasks}
+var forms = map[string]form{"default": whole("default"), "verbose": whole("verbose"), "dot": whole("dot"), "json": asJSON, "junit": asJUnit, "github": annotations, "tap": asTAP, Tasks: asTasks}
 
 // Names lists the reporters, sorted.
 func Names() (names []string) {
@@ -130,27 +130,35 @@ func asJSON(r *vitest.Report, _ colors) (string, error) {
 	return string(text) + "\n", err
 }
 
+// ownError is an error that belongs to no test: to a suite with these names, to the file if
+// there are none.
+type ownError struct {
+	vitest.Error
+	suite []string
+}
+
 // ownErrors are a file's errors that belong to no test.
-func ownErrors(f *vitest.File) (all []vitest.Error) {
+func ownErrors(f *vitest.File) (all []ownError) {
 	if f.Fatal != "" {
-		all = append(all, vitest.Error{Name: "Error", Message: f.Fatal})
+		all = append(all, ownError{Error: vitest.Error{Name: "Error", Message: f.Fatal}})
 	}
-	var walk func(t *vitest.Task)
-	walk = func(t *vitest.Task) {
-		if t.Type == "test" {
-			return
+	var walk func(t *vitest.Task, suite []string)
+	walk = func(t *vitest.Task, suite []string) {
+		for _, e := range t.Errors {
+			all = append(all, ownError{e, suite})
 		}
-		all = append(all, t.Errors...)
 		for _, c := range t.Tasks {
-			walk(c)
+			if c.Type != "test" {
+				walk(c, append(suite[:len(suite):len(suite)], c.Name))
+			}
 		}
 	}
 	if f.Root != nil {
-		walk(f.Root)
+		walk(f.Root, nil)
 	}
 	for _, e := range f.Unhandled {
 		e.Message = "unhandled rejection: " + e.Message
-		all = append(all, e)
+		all = append(all, ownError{Error: e})
 	}
 	return all
 }
@@ -221,7 +229,7 @@ func asJUnit(r *vitest.Report, _ colors) (string, error) {
 		s, took := testsuite{Name: f.Path}, 0.0
 		for _, e := range ownErrors(f) {
 			s.Errors++
-			s.Cases = append(s.Cases, testcase{Class: f.Path, Name: f.Path, Time: "0", Error: []failure{asFailure(e)}})
+			s.Cases = append(s.Cases, testcase{Class: f.Path, Name: f.Path, Time: "0", Error: []failure{asFailure(e.Error)}})
 		}
 		for _, t := range f.Tests() {
 			c := testcase{Class: f.Path, Name: strings.Join(t.Path, " > "), Time: seconds(t.Duration)}
@@ -286,7 +294,11 @@ func asTAP(r *vitest.Report, _ colors) (string, error) {
 		}
 	}
 	for _, f := range r.Files {
-		if errs := ownErrors(f); len(errs) > 0 {
+		var errs []vitest.Error
+		for _, e := range ownErrors(f) {
+			errs = append(errs, e.Error)
+		}
+		if len(errs) > 0 {
 			line(f, false, f.Path, "", errs)
 		}
 		for _, t := range f.Tests() {
@@ -309,7 +321,7 @@ func annotations(r *vitest.Report, _ colors) (string, error) {
 	}
 	for _, f := range r.Files {
 		for _, e := range ownErrors(f) {
-			line(f, f.Path, e)
+			line(f, f.Path, e.Error)
 		}
 		for _, t := range f.Tests() {
 			for _, e := range errorsOf(t) {

@@ -1,0 +1,68 @@
+package report_test
+
+import (
+	"strings"
+	"testing"
+
+	"minido.dev/minido/vitest"
+	"minido.dev/minido/vitest/report"
+)
+
+// What is shown of each file as it ends, and then, is what the whole report has; it names
+// what became of snapshots, the suite of an error, and the test of an unhandled rejection.
+func TestPeople(t *testing.T) {
+	dir := project(t, map[string]string{
+		"wrangler.jsonc": worker, "w.ts": `export default {}`,
+		"a.test.ts": `import { beforeAll, describe, expect, it } from "vitest";
+it("differs", () => expect({ a: 1, b: 2 }).toEqual({ a: 1, b: 3 }));
+it("has snapshots", () => expect(1).toMatchSnapshot());
+it("rejects", () => { Promise.reject(new Error("nobody looks")); });
+describe("outer", () => describe("inner", () => { beforeAll(() => { throw new Error("no luck"); }); it("never begins", () => {}); }));
+`,
+		"b.test.ts":                    `import { expect, it } from "vitest"; it("passes", () => {}); it.todo("later"); it("is new", () => expect(1).toMatchSnapshot());`,
+		"__snapshots__/a.test.ts.snap": "// Vitest Snapshot v1\n\nexports[`gone 1`] = `1`;\n\nexports[`has snapshots 1`] = `3`;\n",
+	})
+	r := runIn(t, dir, vitest.Options{New: true})
+	for name, want := range map[string][]string{ // order-independent: each is looked at by itself
+		"default": {
+			" ❯ a.test.ts (4 tests) ", "   × differs\n", " ✓ b.test.ts (3 tests) ", " FAIL  a.test.ts > outer > inner\nError: no luck\n", "-   \"b\": 3,\n+   \"b\": 2,\n",
+			"It came up while the test \"rejects\" ran, or after it had ended.\n", "  Snapshots  1 written\n             1 failed\n             1 obsolete\n             ↳ a.test.ts\n               · gone 1\n Test Files", "     Errors  1 error\n"},
+		"verbose": {"   ✓ passes\n   □ later\n"},
+		"dot":     {"xx·-·-·\n"},
+	} {
+		text, err := report.Text(name, r, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		parts := ""
+		for _, f := range r.Files {
+			part, ok := report.File(name, f, false)
+			if !ok {
+				t.Errorf("%s shows no files as they end", name)
+			}
+			parts += part
+		}
+		rest, err := report.Rest(name, r, false)
+		if parts += rest; err != nil || parts != text {
+			t.Errorf("%s: in parts (%v)\n%s\nas one\n%s", name, err, parts, text)
+		}
+		for _, w := range want {
+			if !strings.Contains(text, w) {
+				t.Errorf("%s: %q is missing in:\n%s", name, w, text)
+			}
+		}
+		if strings.Contains(text, "\x1b") {
+			t.Errorf("%s has colours", name)
+		}
+	}
+	if text, err := report.Text("default", r, true); err != nil || !strings.Contains(text, "\x1b[2m    \"a\": 1,\x1b[22m\n\x1b[32m-   \"b\": 3,\x1b[39m\n") {
+		t.Errorf("what differs is not marked (%v):\n%s", err, text)
+	}
+	if text, ok := report.File("json", r.Files[0], false); ok {
+		t.Errorf("json begins with %q", text)
+	}
+	repeated := &vitest.File{Runs: 12, Findings: 1}
+	if got := report.Repeated("default", vitest.Evict, repeated, false); got != "   evict: 12 runs, 1 finding\n" {
+		t.Errorf("%q", got)
+	}
+}
