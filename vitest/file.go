@@ -70,6 +70,9 @@ type answer struct {
 // do runs the file. The error is of this process; what the file does wrong is in
 // the answer.
 func (r *fileRun) do() (a *answer, err error) {
+	if r.project.options.cancelled() {
+		return nil, ErrCancelled
+	}
 	dir, err := os.MkdirTemp("", "minido-test-")
 	if err != nil {
 		return nil, fmt.Errorf("vitest: %w", err)
@@ -117,8 +120,13 @@ func (r *fileRun) do() (a *answer, err error) {
 	}
 	response := r.world.Send(&event.Request{Method: "POST", URL: "http://run.minido.test/", Header: event.Header{{Name: "Host", Value: "run.minido.test"}}, Body: event.Bytes(request)})
 	for !response.Done() {
-		if err := r.world.Until(func() bool { return response.Done() || len(r.host.queue) > 0 || r.due != "" || r.crashed }); err != nil {
+		if err := r.world.Until(func() bool {
+			return response.Done() || len(r.host.queue) > 0 || r.due != "" || r.crashed || p.options.cancelled()
+		}); err != nil {
 			return &answer{Fatal: "the test file never ends: " + err.Error()}, nil
+		}
+		if p.options.cancelled() {
+			return nil, ErrCancelled
 		}
 		if err := r.act(); err != nil {
 			return nil, err

@@ -2,6 +2,7 @@ package vitest
 
 import (
 	"encoding/json"
+	"errors"
 	"io"
 	"time"
 
@@ -61,6 +62,9 @@ type Options struct {
 	// Coverage are options of coverage as JSON (coverage.Options), which go before those of
 	// the configuration.
 	Coverage json.RawMessage
+	// Cancelled, if not nil, says that the run shall end: it is asked between steps of the
+	// worker, on the goroutine of Run, which then returns ErrCancelled.
+	Cancelled func() bool
 	// Progress, if not nil, is told of each file as it ends; Repeated of each whose tests have
 	// then been repeated with the fault. Both are called on the goroutine of Run.
 	Progress, Repeated func(*File)
@@ -82,6 +86,12 @@ const (
 	Crash     Fault = "crash"     // the object dies at the point
 	Kill      Fault = "kill"      // all objects die at the point
 )
+
+// ErrCancelled is what Run returns when Options.Cancelled said so.
+var ErrCancelled = errors.New("the run was cancelled")
+
+// cancelled reports whether the run shall end.
+func (o *Options) cancelled() bool { return o.Cancelled != nil && o.Cancelled() }
 
 // UsageError is a mistake in the project or on the command line, with what to do.
 type UsageError struct{ Text string }

@@ -24,10 +24,11 @@ import (
 const settleTime = 15 * time.Millisecond
 
 // Keys says what lines Watch understands.
-const Keys = "a: all, f: failed, t NAME: by name, p PATH: by path, u: update snapshots, q: quit; then Enter"
+const Keys = "a: all, r: again, f: failed, t NAME: by name, p PATH: by path, u: update snapshots, q: quit; then Enter"
 
 // Watch runs the suites, and runs them again: those that a changed file reaches, and
-// what the lines of keys ask for (Keys). It returns when a line says q or ctx ends. show
+// what the lines of keys ask for (Keys). It returns when a line says q or ctx ends, which also
+// ends a run. show
 // gets each report, on the goroutine of Watch. What reads keys is started on s, and
 // ends when keys do.
 //
@@ -39,6 +40,7 @@ func Watch(ctx context.Context, o Options, keys io.Reader, s sched.Scheduler, sh
 	if err != nil {
 		return fmt.Errorf("vitest: watch: %w", err)
 	}
+	o.Cancelled = func() bool { return ctx.Err() != nil }
 	o.bundles, o.counters = &server.Bundles{Live: true, Ahead: s}, &counters{}
 	defer func() { err = errors.Join(err, fsn.Close(), o.bundles.Close()) }()
 	if err := watchTree(fsn, o.Dir); err != nil {
@@ -122,7 +124,10 @@ func (w *watching) run(only []string) {
 	o := w.options
 	o.only = only
 	r, err := Run(o)
-	if err != nil {
+	switch {
+	case errors.Is(err, ErrCancelled):
+		return
+	case err != nil:
 		w.failed(err)
 		return
 	}
@@ -143,6 +148,8 @@ func (w *watching) key(line string) bool {
 		return false
 	case "a", "":
 		w.options.Name, w.options.Files = "", nil
+		w.run(nil)
+	case "r":
 		w.run(nil)
 	case "f":
 		if len(w.broken) > 0 {

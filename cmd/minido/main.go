@@ -26,8 +26,9 @@ import (
 
 // Exit codes, documented in the help and in docs/chaos.md.
 const (
-	exitFailure = 1 // something went wrong while running
-	exitUsage   = 2 // the command line, the configuration or the worker's code is wrong
+	exitFailure     = 1   // something went wrong while running
+	exitUsage       = 2   // the command line, the configuration or the worker's code is wrong
+	exitInterrupted = 130 // Ctrl-C, as shells say it
 )
 
 type cli struct {

@@ -40,7 +40,7 @@ type testCommand struct {
 	At       int           `placeholder:"N" help:"With --chaos: only the N-th point."`
 
 	Repeat int  `placeholder:"N" help:"Run everything up to N times, each with the next seed, until something fails."`
-	Watch  bool `short:"w" help:"Stay, and run again the test files that a changed file reaches; keys, each with Enter, are listed after a run."`
+	Watch  bool `short:"w" help:"Stay, and run again the test files that a changed file reaches; keys as in vitest (h lists them)."`
 
 	Coverage coverageFlags `embed:""`
 
@@ -53,7 +53,8 @@ func (testCommand) Help() string {
 	return `Runs a project's vitest suites inside its worker, in simulated worlds with virtual time and without Node.js
 (docs/testing.md). The project's own vitest is used; a project that has none installed gets the one that minido carries.
 
-Exit codes: 0 all passed, 1 a test failed or a fault made one fail or coverage is below a threshold, 2 wrong flags, configuration or project.`
+Exit codes: 0 all passed, 1 a test failed or a fault made one fail or coverage is below a threshold, 2 wrong flags, configuration or project,
+130 interrupted.`
 }
 
 // Run implements kong's command interface.
@@ -100,10 +101,21 @@ func (c *testCommand) run(out io.Writer) error {
 		return err
 	}
 	shown := progress(&o, names, out)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	threads := sched.NewThreads(o.Clock)
+	sched.Attend(threads, "interrupt", func() {
+		<-ctx.Done()
+		stop() // a second signal ends the process
+	})
 	if c.Watch {
-		return c.watch(o, names, shown, out)
+		return c.watch(ctx, stop, threads, o, names, shown, out)
 	}
+	o.Cancelled = func() bool { return ctx.Err() != nil }
 	r, err := vitest.Run(o)
+	if errors.Is(err, vitest.ErrCancelled) {
+		return &exitError{exitInterrupted, errors.New("minido: interrupted")}
+	}
 	if err != nil {
 		return explainTest(err)
 	}
@@ -152,13 +164,28 @@ func progress(o *vitest.Options, names []string, out io.Writer) (wrong func() er
 	return func() error { return failed }
 }
 
-// watch runs the suites until the user ends it.
-func (c *testCommand) watch(o vitest.Options, names []string, shown func() error, out io.Writer) error {
+// watch runs the suites until the user ends it, by a key or by ending ctx, as stop does.
+func (c *testCommand) watch(ctx context.Context, stop func(), threads sched.Scheduler, o vitest.Options, names []string, shown func() error, out io.Writer) (err error) {
 	if c.Chaos != "" || c.Repeat > 0 {
 		return &exitError{exitUsage, errors.New("minido: --watch goes without --chaos and --repeat")}
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
+	var lines io.Reader = os.Stdin // its reader ends with the process
+	waiting := "Waiting for changes (" + vitest.Keys + ")"
+	if tty, openErr := openTestKeys(); openErr != nil {
+		return openErr
+	} else if tty != nil {
+		keys, ended := newWatchKeys(out, stop), make(chan struct{})
+		sched.Attend(threads, "keys", func() {
+			defer close(ended)
+			keys.read(tty)
+		})
+		defer func() {
+			tty.interrupt()
+			<-ended
+			err = errors.Join(err, tty.close())
+		}()
+		lines, waiting = keys, "Waiting for changes (h: help, q: quit)"
+	}
 	var wrong error // of writing reports
 	show := func(r *vitest.Report) {
 		for _, name := range names {
@@ -166,16 +193,23 @@ func (c *testCommand) watch(o vitest.Options, names []string, shown func() error
 		}
 		_, err := writeCoverage(r, out, out)
 		wrong = errors.Join(wrong, err)
-		_, err = fmt.Fprintf(out, "\n Waiting for changes (%s)\n", vitest.Keys)
+		_, err = fmt.Fprintf(out, "\n %s\n", waiting)
 		wrong = errors.Join(wrong, err)
 	}
 	failed := func(err error) {
 		_, werr := fmt.Fprintln(out, explainTest(err))
 		wrong = errors.Join(wrong, werr)
 	}
-	// The reader of the keys ends with the process.
-	err := vitest.Watch(ctx, o, os.Stdin, sched.NewThreads(o.Clock), show, failed)
+	err = vitest.Watch(ctx, o, lines, threads, show, failed)
 	return errors.Join(err, wrong, shown())
+}
+
+// openTestKeys is the terminal that a person watches from, nil if nobody does.
+func openTestKeys() (*keys, error) {
+	if !interactive() {
+		return nil, nil
+	}
+	return openKeys(os.Stdin)
 }
 
 // write writes one report; of those that go to out, what progress has not shown.

@@ -2,6 +2,7 @@ package report_test
 
 import (
 	"context"
+	"errors"
 	"io"
 	"os"
 	"path/filepath"
@@ -191,6 +192,22 @@ func TestWatchMeasures(t *testing.T) {
 		t.Error(err)
 	}
 	if err := s.Close(context.Background()); err != nil {
+		t.Error(err)
+	}
+}
+
+// A run that is cancelled ends within a test that would never end, and other files do not begin.
+func TestCancelledRun(t *testing.T) {
+	dir := project(t, map[string]string{
+		"wrangler.jsonc": worker, "w.ts": `export default {}`,
+		"a.test.ts": `import { it } from "vitest"; it("waits on and on", async () => { for (;;) await new Promise((resolve) => setTimeout(resolve, 1)); }, 1e12);`,
+		"b.test.ts": `import { it } from "vitest"; it("never begins", () => {});`,
+	})
+	asked := 0
+	_, err := vitest.Run(vitest.Options{Dir: dir, Retry: -1, Seed: 1, Clock: clock.Real{}, Out: io.Discard,
+		Cancelled: func() bool { asked++; return asked > 1000 },
+		Progress:  func(f *vitest.File) { t.Errorf("%s has ended: %q", f.Path, f.Fatal) }})
+	if !errors.Is(err, vitest.ErrCancelled) {
 		t.Error(err)
 	}
 }
