@@ -43,6 +43,9 @@ func (o *Options) startMeasuring(each []*settings) error {
 		return nil
 	}
 	if err := options.Check(); err != nil {
+		if len(each) > 0 && each[0].file != "" && o.Coverage == nil { // not from the command line
+			return &UsageError{fmt.Sprintf("the configuration %s: %v", inConfig(each[0].file, err.Error()), err)}
+		}
 		return &UsageError{err.Error()}
 	}
 	m := &measurement{options: options, root: o.Dir, counters: o.counters}

@@ -71,9 +71,16 @@ type poolSettings struct {
 	Flags    []string
 }
 
-// refusal names options that are set and not supported.
+// refusal names options that are set and not supported, each with its line.
 func refusal(file string, options []string) error {
-	return &UsageError{fmt.Sprintf("the configuration %s: minido test does not support %s; take it out, or run this project with vitest", file, strings.Join(options, ", "))}
+	if len(options) == 1 {
+		return &UsageError{fmt.Sprintf("the configuration %s: minido test does not support %s; take it out, or run this project with vitest", inConfig(file, options[0]), options[0])}
+	}
+	text := fmt.Sprintf("the configuration %s: minido test does not support", file)
+	for _, option := range options {
+		text += fmt.Sprintf("\n  %s: %s", inConfig(file, option), option)
+	}
+	return &UsageError{text + "\nTake them out, or run this project with vitest."}
 }
 
 // configNames are where vitest looks for its configuration.

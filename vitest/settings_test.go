@@ -55,9 +55,13 @@ func TestSettings(t *testing.T) {
 func TestRefusedSettings(t *testing.T) {
 	for text, want := range map[string]string{
 		`export default { test: { projects: ["a"] } }`:                            `test.projects: there is no "a"`,
-		`export default { test: { browser: {}, benchmark: {} } }`:                 "does not support test.browser, test.benchmark",
+		`export default { test: { browser: {}, benchmark: {} } }`:                 "vitest.config.mts:1: test.browser\n  ",
 		`export default { test: { projects: [{ plugins: [{ name: "vue" }] }] } }`: "the plugin vue",
-		`import { cloudflareTest } from "@cloudflare/vitest-plugin"; export default { plugins: [cloudflareTest({ miniflare: { workers: [{ name: "w" }], outboundService: { network: { allow: ["private"] } }, serviceBindings: { A: { disk: { path: "." } } } } })] }`: "miniflare.workers: w without script, scriptPath or modules, the pool's option miniflare.outboundService that is neither a function nor names a worker, the pool's option miniflare.serviceBindings.A that is neither",
+		`import { cloudflareTest } from "@cloudflare/vitest-plugin"; export default { plugins: [cloudflareTest({ miniflare: { workers: [{ name: "w" }], outboundService: { network: { allow: ["private"] } }, serviceBindings: { A: { disk: { path: "." } } } } })] }`: "vitest.config.mts:1: the pool's option miniflare.outboundService that is neither a function nor names a worker",
+		"import { cloudflareTest } from \"@cloudflare/vitest-plugin\";\n// workers: []\nconst url = 'http://x/*'; export default { plugins: [cloudflareTest({\n  miniflare: {\n    \"workers\": [{ name: \"w\" }] } })] }":                                             "vitest.config.mts:5: minido test does not support the pool's option miniflare.workers: w without script, scriptPath or modules; take",
+		"export default { serviceBindings: 1,\n test: {\n/* browser: 1,\n */ browser: {} } }": "vitest.config.mts:4: minido test does not support test.browser; take",
+		"const test = { [\"browser\"]: {} };\nexport default { test }":                        "vitest.config.mts: minido test does not support test.browser; take",
+		"import { cloudflarePool } from \"@cloudflare/vitest-plugin\"; const shared = {\n outboundService: 7 };\nexport default { test: { pool: cloudflarePool({ miniflare: shared, nothing: 1 }) } };": "vitest.config.mts:3: the pool's option nothing\n  ",
 		`export default { plugins: [{ name: "react" }] }`:                    "the plugin react",
 		`import fs from "node:fs"; export default { root: fs.cwd }`:          "without Node.js: node:fs",
 		`import p from "@no/plugin/vite"; export default { plugins: [p()] }`: "run npm install @no/plugin in ",
