@@ -72,7 +72,7 @@ class Worker {
     for (const { filepath } of context.files) {
       if (!collect) await this.#tell("onQueued", this.#file(filepath));
       const file = this.#file(filepath); // vitest takes over another object than the one that it has
-      const { ran, output } = await this.#test(filepath, collect);
+      const { ran, output, coverage } = await this.#test(filepath, collect);
       build(file, ran, collect);
       for (const path of ran.Imports ?? []) if (path !== filepath) await this.#tell("ensureModuleGraphEntry", path, filepath); // what vitest watches
       if (ran.Fatal) file.result = { state: "fail", errors: [thrown(ran.Fatal, output)] };
@@ -85,6 +85,10 @@ class Worker {
       }
       const { packs, events } = updates(file);
       await this.#tell("onTaskUpdate", packs, events);
+      if (coverage) {
+        const environment = "ssr"; // where vite's plugins would have transformed it
+        await this.#tell("onAfterSuiteRun", { coverage: measured(this.#project.vitest.coverageProvider, coverage), testFiles: [file.name], environment, projectName: this.#project.name });
+      }
       const s = ran.Snapshot ?? {};
       await this.#tell("snapshotSaved", {
         filepath, added: s.Added ?? 0, matched: s.Matched ?? 0, unmatched: s.Unmatched ?? 0, updated: s.Updated ?? 0,
@@ -114,6 +118,9 @@ class Worker {
       if (configFile) line.push("--config", configFile);
       const pattern = collect ? "$^" : config.testNamePattern?.source ?? config.testNamePattern;
       if (pattern) line.push("-t", String(pattern));
+      const measures = !collect && this.#project.vitest.coverageProvider != null;
+      const reports = join(directory, "coverage");
+      if (measures) line.push("--coverage", "--coverage.reporter", "json", "--coverage.reportsDirectory", reports, "--coverage.reportOnFailure");
       if (config.bail) line.push("--bail", String(config.bail));
       const update = config.snapshotOptions?.updateSnapshot;
       if (update === "all") line.push("-u");
@@ -126,16 +133,48 @@ class Worker {
         child.on("error", reject);
         child.on("close", resolve);
       });
-      const text = await readFile(report, "utf8").catch((error) => {
-        if (error.code === "ENOENT") return undefined; // it never came so far
-        throw error;
-      });
+      const text = await written(report); // undefined: it never came so far
+      const coverage = measures ? await written(join(reports, "coverage-final.json")) : undefined;
       const ran = text === undefined ? undefined : JSON.parse(text).Files.find((f) => f.Abs === filepath);
-      return ran ? { ran, output } : { ran: { Fatal: errors.trim() || output.trim() || "minido test was ended" }, output: "" };
+      return ran ? { ran, output, coverage: coverage && JSON.parse(coverage) } : { ran: { Fatal: errors.trim() || output.trim() || "minido test was ended" }, output: "" };
     } finally {
       await rm(directory, { recursive: true, force: true });
     }
   }
+}
+
+async function written(file) {
+  return readFile(file, "utf8").catch((error) => {
+    if (error.code === "ENOENT") return undefined;
+    throw error;
+  });
+}
+
+const adapted = new WeakSet();
+
+// measured makes of istanbul's numbers what a provider of coverage takes. That of V8 takes its
+// own form; it gets istanbul's beside an empty one, and adds them to what it has converted.
+function measured(provider, coverage) {
+  if (provider.name === "istanbul") return coverage;
+  if (provider.name !== "v8" || typeof provider.convertCoverage !== "function" || typeof provider.readCoverageFiles !== "function") {
+    throw new Error(`minido/vitest measures coverage for the providers istanbul and v8 of vitest 4, not for ${provider.name}: set coverage.provider`);
+  }
+  if (!adapted.has(provider)) {
+    adapted.add(provider);
+    const read = provider.readCoverageFiles.bind(provider), convert = provider.convertCoverage.bind(provider);
+    let parts = []; // of the project that is read
+    provider.readCoverageFiles = (options) => read({ ...options, onFileRead(file) {
+      if (file.minido) parts.push(file.minido);
+      options.onFileRead(file);
+    } });
+    provider.convertCoverage = async (...given) => {
+      const map = await convert(...given);
+      for (const part of parts) map.merge(part);
+      parts = [];
+      return map;
+    };
+  }
+  return { result: [], minido: coverage };
 }
 
 // build makes vitest's tasks of those of the report.

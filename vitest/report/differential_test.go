@@ -53,11 +53,7 @@ func TestDifferentialPool(t *testing.T) {
 	if modules == "" {
 		t.Skip("set " + reference.EnvVar + ", or use make differential")
 	}
-	dir := fixtureWith(t, modules)
-	binary := filepath.Join(t.TempDir(), "minido")
-	if out, err := exec.Command("go", "build", "-o", binary, "minido.dev/minido/cmd/minido").CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
+	dir, binary := fixtureWithPool(t, modules)
 	const config = "pool.config.mts"
 	text := `import { defineConfig } from "vitest/config";
 import { minido } from "minido/vitest";
@@ -70,7 +66,21 @@ export default defineConfig({
 	if err := os.WriteFile(filepath.Join(dir, config), []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	// npm's package, as npm installs it.
+	got := vitestRun(t, dir, modules, config, "MINIDO_BINARY="+binary)
+	mine, err := report.Text("json", runIn(t, dir, vitest.Options{Config: config}), false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	compare(t, config, results(t, []byte(mine), dir), got, 80)
+}
+
+// fixtureWithPool is fixtureWith with npm's package, as npm installs it, and the binary for it.
+func fixtureWithPool(t *testing.T, modules string) (dir, binary string) {
+	t.Helper()
+	dir, binary = fixtureWith(t, modules), filepath.Join(t.TempDir(), "minido")
+	if out, err := exec.Command("go", "build", "-o", binary, "minido.dev/minido/cmd/minido").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
 	installed := filepath.Join(dir, "node_modules", "minido")
 	if err := os.MkdirAll(installed, 0o700); err != nil {
 		t.Fatal(err)
@@ -78,12 +88,44 @@ export default defineConfig({
 	if err := os.CopyFS(installed, os.DirFS("../../npm/minido")); err != nil {
 		t.Fatal(err)
 	}
-	got := vitestRun(t, dir, modules, config, "MINIDO_BINARY="+binary)
-	mine, err := report.Text("json", runIn(t, dir, vitest.Options{Config: config}), false)
-	if err != nil {
+	return dir, binary
+}
+
+// With the pool, vitest's reports of coverage are what it writes for the same suites in Node.js
+// (testdata/coverage), whichever of its providers it has.
+func TestDifferentialPoolCoverage(t *testing.T) {
+	modules := os.Getenv(reference.EnvVar)
+	if modules == "" {
+		t.Skip("set " + reference.EnvVar + ", or use make differential")
+	}
+	dir, binary := fixtureWithPool(t, modules)
+	if err := os.Remove(filepath.Join(dir, "measured", "room.test.ts")); err != nil {
 		t.Fatal(err)
 	}
-	compare(t, config, results(t, []byte(mine), dir), got, 80)
+	for _, provider := range []string{"istanbul", "v8"} {
+		config := provider + ".config.mts"
+		put(t, filepath.Join(dir, config), `import { defineConfig } from "vitest/config";
+import { minido } from "minido/vitest";
+export default defineConfig({
+  test: {
+    pool: minido({ main: "./measured/worker.ts", miniflare: { compatibilityDate: "2026-08-01", durableObjects: { ROOM: { className: "Room", useSQLite: true } } } }),
+    include: ["measured/*.test.ts"],
+    // V8's provider also lists files without code
+    coverage: { enabled: true, provider: "`+provider+`", include: ["measured/**"], exclude: ["measured/worker.ts", "measured/types.ts", "measured/*.d.ts"], reporter: ["lcovonly", "json-summary"], reportsDirectory: "`+provider+`" },
+  },
+});
+`)
+		for name, state := range vitestRun(t, dir, modules, config, "MINIDO_BINARY="+binary) { // order-independent: each is looked at by itself
+			if state != "passed" {
+				t.Errorf("%s: %s", name, state)
+			}
+		}
+		for _, file := range []string{"lcov.info", "coverage-summary.json"} {
+			if got, want := strings.ReplaceAll(read(t, dir, provider+"/"+file), dir, "DIR"), read(t, "testdata/coverage", file); got != want {
+				t.Errorf("%s, %s:\n%s\nwant\n%s", provider, file, got, want)
+			}
+		}
+	}
 }
 
 // Suites that run under Cloudflare's plugin for vitest have the same results under
