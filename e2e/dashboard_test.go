@@ -11,7 +11,6 @@ import (
 	"github.com/coder/websocket"
 
 	"minido.dev/minido/chaos/process"
-	"minido.dev/minido/internal/golden"
 )
 
 // Everything that the worker of this test says, stores or is called is markup that
@@ -77,7 +76,6 @@ func TestDashboard(t *testing.T) {
 	page.until(`document.querySelector("aside dl").innerText.includes("idle")`)
 	ask(t, "GET", s.url+"/tree?room=lobby")
 	page.until(`((item) => item && item.textContent.startsWith("<img src=x") && /^leaf Room, \d/.test(item.querySelector("ul li")?.textContent))(document.querySelector("aside dl > dd > ul > li"))`)
-	show(t, page, "objects")
 	page.click("aside a", "Look at its data")
 	page.until(`document.body.innerText.includes("notes") && document.body.innerText.includes("no rows")`)
 	page.click("button", "notes")
@@ -90,7 +88,6 @@ func TestDashboard(t *testing.T) {
 	page.until(`document.querySelector("td") && document.body.innerText.includes("SCAN notes")`)
 	page.click("button", "notes")
 	page.until(`document.body.innerText.includes("rows 1–2 of 2")`)
-	show(t, page, "data")
 
 	page.click("button", "Show its past")
 	page.until(`document.querySelector("output").innerText.startsWith("the present")`)
@@ -102,7 +99,6 @@ func TestDashboard(t *testing.T) {
 	page.until(`document.body.innerText.includes("rows 1–1 of 1")`)
 	page.click("button", "Difference to the present")
 	page.until(`[...document.querySelectorAll("tr.good")].some(e => e.innerText.includes("added") && e.innerText.includes("alarm"))`)
-	show(t, page, "past")
 	page.click("button", "Restore")
 	page.click("button", "Replace the present state")
 	page.until(`document.body.innerText.includes("rows 1–1 of 1") && document.querySelector("output").innerText.startsWith("the present")`)
@@ -111,7 +107,6 @@ func TestDashboard(t *testing.T) {
 	page.until(`document.body.innerText.includes("GET /second")`)
 	ask(t, "GET", s.url+"/third?room=lobby")
 	page.until(`["commit:after /rpc", "rpc:before", "GET /third 200", "stored /third", "turn of rpc: computed"].every(text => document.body.innerText.includes(text))`)
-	show(t, page, "timeline")
 	page.click("nav a", "Requests and logs")
 	page.until(`document.body.innerText.includes("the alarm rang") && !document.body.innerText.includes("commit:after")`)
 	page.eval(`Object.assign(document.querySelector("input[type=search]"), { value: "third" }).dispatchEvent(new Event("input"))`)
@@ -120,7 +115,6 @@ func TestDashboard(t *testing.T) {
 	// The request with what it was sent and answered with, and again; where a log came from.
 	page.until(`[...document.querySelectorAll(".row")].find(e => e.textContent.includes("GET /third 200") && (e.click(), true))`)
 	page.until(`["until the response's head", "User-Agent: ", "Meanwhile", "stored /third"].every(text => document.querySelector(".split > .card").textContent.includes(text))`)
-	show(t, page, "request")
 	page.click("button", "Replay")
 	page.until(`document.body.innerText.includes("Answered 200") && document.body.innerText.includes("4 entries")`)
 	page.until(`[...document.querySelectorAll(".row")].findLast(e => e.textContent.includes("stored /third") && (e.click(), true))`)
@@ -136,7 +130,6 @@ func TestDashboard(t *testing.T) {
 	page.eval(`document.querySelector("select").value = "h", document.querySelector("input[type=number]").value = "2"`)
 	page.click("button", "Advance by")
 	page.until(`/due|none/.test(document.querySelector("dl").innerText)`)
-	show(t, page, "time")
 	page.click("nav a", "Requests and logs")
 	page.until(`[...document.querySelectorAll(".row")].filter(e => e.textContent.includes("the alarm rang")).length > 1`)
 
@@ -198,7 +191,6 @@ func TestDashboardStores(t *testing.T) {
 	page.until(`document.body.innerText.includes("color") && document.body.innerText.includes("<img src=x")`)
 	page.click(".row [role=cell]:first-child", "color")
 	page.until(`document.querySelector("textarea").value.startsWith("red <img")`)
-	show(t, page, "stores")
 	page.eval(`document.querySelector("textarea").value = "green"`)
 	page.click("button", "Put")
 	page.until(`document.body.innerText.includes("Stored.")`)
@@ -230,7 +222,6 @@ func TestDashboardStores(t *testing.T) {
 	page.eval(`document.querySelector("[aria-label='Frame to send']").value = "hello"`)
 	page.until(`[...document.querySelectorAll(".sockets button")].find(e => e.textContent === "Send" && !e.disabled && (e.click(), true))`)
 	page.until(`document.body.innerText.includes("echo hello")`)
-	show(t, page, "client")
 
 	// The sockets of others, with what goes over them while the page is open.
 	page.click("nav a", "Sockets")
@@ -247,7 +238,6 @@ func TestDashboardStores(t *testing.T) {
 	page.until(`["from outside", "echo from outside", "→", "←"].every(text => document.body.innerText.includes(text)) && document.body.innerText.includes("3 frames")`)
 	page.click("button.link", "echo from outside")
 	page.until(`document.querySelector("[aria-label='The chosen frame']").textContent === "echo from outside"`)
-	show(t, page, "sockets")
 	if title := page.eval(`document.title`); strings.Contains(title, "broken in") {
 		t.Error("a text of the worker became markup")
 	}
@@ -284,10 +274,10 @@ func TestErrorPage(t *testing.T) {
 			t.Errorf("the page lacks %s:\n%s", want, text)
 		}
 	}
-	show(t, page, "error")
 	if title := page.eval(`document.title`); title == "broken in" {
 		t.Error("a text of the worker became markup")
 	}
+	look(t, page, "error")
 	link := page.eval(`document.querySelector("a").href`)
 
 	cmd := exec.Command(minido, "dashboard")
@@ -363,9 +353,7 @@ func TestDashboardChaos(t *testing.T) {
 	page.click("button", "◀ Event")
 	page.until(`document.querySelector(".walk output").innerText.startsWith("3 of ")`)
 	page.eval(`document.querySelector(".walk").scrollIntoView()`)
-	show(t, page, "chaos-walk")
 	page.eval(`document.querySelector("aside").scrollTop = 0`)
-	show(t, page, "chaos")
 	page.click("button", "Replay it here")
 	page.until(`document.querySelector(".progress code").innerText.startsWith("minido chaos replay") && document.querySelector(".progress [role=status]").innerText === "FAILED"`)
 	page.until(`document.querySelectorAll(".halves > .list .row").length === 1`)
@@ -391,22 +379,4 @@ func TestDashboardChaos(t *testing.T) {
 	if title := page.eval(`document.title`); strings.Contains(title, "broken in") {
 		t.Error("a text of the worker became markup")
 	}
-}
-
-// show looks at a page in light and dark; -update writes the pictures of docs.
-func show(t *testing.T, page *browserPage, name string) {
-	t.Helper()
-	for _, dark := range []bool{false, true} {
-		page.dark(dark)
-		page.until(`new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done(true))))`)
-		picture := page.screenshot()
-		if !golden.Update() {
-			continue
-		}
-		scheme := map[bool]string{true: "dark", false: "light"}[dark]
-		if err := os.WriteFile(filepath.Join("..", "docs", "dashboard", name+"-"+scheme+".png"), picture, 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	page.dark(false)
 }

@@ -105,7 +105,7 @@ func TestDashboardEdits(t *testing.T) {
 	if got := page.eval(`[...document.querySelectorAll("dialog textarea")].map(e => e.value).join("|") + [...document.querySelectorAll("dialog select")].map(e => e.value)`); !strings.HasSuffix(got, "|9007199254740993|AQI=text,number,base64") {
 		t.Errorf("the fields are %s", got)
 	}
-	show(t, page, "edit")
+	look(t, page, "edit")
 	field("n", "number", "seven")
 	page.click("dialog button", "Save")
 	page.until(`document.querySelector("dialog .fault").innerText.includes("is no number")`)
@@ -180,7 +180,6 @@ func TestDashboardEdits(t *testing.T) {
 	page.until(`[...document.querySelectorAll(".row")].find(e => e.innerText.includes("plain") && (e.click(), true))`)
 	page.click("aside button", "Deliver now")
 	page.until(`[...document.querySelectorAll(".row")].some(e => e.innerText.includes("plain") && e.innerText.includes("waits"))`)
-	show(t, page, "queue")
 	page.click("aside button", "Delete")
 	page.until(`document.querySelector("dl").innerText.includes("1 messages")`)
 	page.click("button", "Purge")
@@ -190,7 +189,6 @@ func TestDashboardEdits(t *testing.T) {
 	page.click(".tab", "Workflow orders")
 	page.click(".row [role=cell]:first-child", "first-order")
 	page.until(`document.querySelector("aside").innerText.includes("wait-1") && document.querySelector("aside .steps pre").innerText.includes("<img")`)
-	show(t, page, "workflow")
 	page.click("aside button", "Pause")
 	page.until(`document.querySelector("aside dl").innerText.includes("paused")`)
 	page.click("aside button", "Resume")

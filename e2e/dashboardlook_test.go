@@ -3,6 +3,7 @@ package e2e
 import (
 	"encoding/json"
 	"fmt"
+	"minido.dev/minido/internal/golden"
 	"os"
 	"path/filepath"
 	"strings"
@@ -94,7 +95,7 @@ const lookedAt = `(() => {
 })()`
 
 // look checks a page in wide and narrow windows, in light and dark, and takes pictures of
-// it into the directory MINIDO_SHOTS.
+// it into the directory MINIDO_SHOTS; -update writes those of docs.
 func look(t *testing.T, page *browserPage, name string) {
 	t.Helper()
 	for _, width := range []int{480, 800, 1280} {
@@ -110,11 +111,13 @@ func look(t *testing.T, page *browserPage, name string) {
 			if len(wrong) > 0 {
 				t.Errorf("%s, %d px, %s:\n  %s", name, width, scheme, strings.Join(wrong, "\n  "))
 			}
-			dir := os.Getenv("MINIDO_SHOTS")
-			if dir == "" {
+			file := filepath.Join(os.Getenv("MINIDO_SHOTS"), fmt.Sprintf("%s-%d-%s.png", name, width, scheme))
+			if golden.Update() && width == 1280 {
+				file = filepath.Join("..", "docs", "dashboard", name+"-"+scheme+".png")
+			} else if os.Getenv("MINIDO_SHOTS") == "" {
 				continue
 			}
-			if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("%s-%d-%s.png", name, width, scheme)), page.screenshot(), 0o644); err != nil {
+			if err := os.WriteFile(file, page.screenshot(), 0o644); err != nil {
 				t.Fatal(err)
 			}
 		}

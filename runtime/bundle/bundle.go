@@ -25,7 +25,7 @@ type Bundle struct {
 	order          []int    // what loading evaluates, in order
 	mockedBuiltins []string // modules of the host that some file mocks
 	frozen         bool     // it came from a file: what is wanted is evaluated at once
-	mapped         sync.Map // the files of sources that came out of the files' own source maps, by name
+	mapped         sync.Map // an original for each source that came out of a file's own source map, by name
 }
 
 // ExportNames are the names that the entry exports, sorted, `default` among
@@ -40,12 +40,11 @@ func (b *Bundle) Async() bool { return b.modules[b.entry].waits }
 func (b *Bundle) Source(file string) (string, bool) {
 	id, ok := b.byName[file]
 	if !ok {
-		path, ok := b.mapped.Load(file)
+		o, ok := b.mapped.Load(file)
 		if !ok {
 			return "", false
 		}
-		text, err := os.ReadFile(path.(string))
-		return string(text), err == nil
+		return o.(original).text()
 	}
 	m := b.modules[id]
 	if m.text != "" {

@@ -43,7 +43,7 @@ func (b *Bundle) MapPosition(file string, line, col int) (src string, l, c int, 
 	}
 	if beside := whole.mapBeside(); beside != nil {
 		if from, fl, fc, ok := beside.Lookup(l, c); ok {
-			return b.origin(m, from), fl + 1, fc + 1, true
+			return b.origin(m, whole, from), fl + 1, fc + 1, true
 		}
 	}
 	return name, l + 1, c + 1, true
@@ -74,8 +74,9 @@ func (m *module) sourceName(source string) (name string, own bool) {
 	return path.Join(path.Dir(name), source), false
 }
 
-// origin is the name shown to the user of a source that the map beside m's file names.
-func (b *Bundle) origin(m *module, source string) string {
+// origin is the name shown to the user of a source that the map beside m's file names,
+// which is whole.
+func (b *Bundle) origin(m *module, whole *unit, source string) string {
 	if strings.Contains(source, "://") {
 		return source // of a tool that names its files in a way of its own
 	}
@@ -90,7 +91,7 @@ func (b *Bundle) origin(m *module, source string) string {
 		name = filepath.ToSlash(file)
 	}
 	if _, own := b.byName[name]; !own {
-		b.mapped.Store(name, file)
+		b.mapped.Store(name, original{file, whole, source})
 	}
 	return name
 }
@@ -102,36 +103,60 @@ const maxMapFile = 64 << 20
 // if there is none or it is damaged. It is read when it is first asked for.
 func (u *unit) mapBeside() *sourcemap.Map {
 	u.besideOnce.Do(func() {
-		if !filepath.IsAbs(u.path) {
-			return
-		}
-		text := u.text
-		if text == "" {
-			read, err := os.ReadFile(u.path)
-			if err != nil {
-				return
-			}
-			text = string(read)
-		}
-		const mark = "\n//# sourceMappingURL="
-		at := strings.LastIndex(text, mark)
-		if at < 0 {
-			return
-		}
-		link, _, _ := strings.Cut(text[at+len(mark):], "\n")
-		file, err := url.PathUnescape(strings.TrimRight(link, "\r"))
-		if err != nil || file == "" || strings.ContainsAny(file, `/\:`) {
-			return // in the file itself, or somewhere else
-		}
-		file = filepath.Join(filepath.Dir(u.path), file)
-		if info, err := os.Stat(file); err != nil || !info.Mode().IsRegular() || info.Size() > maxMapFile {
-			return
-		}
-		if read, err := os.ReadFile(file); err == nil {
-			u.beside, _ = sourcemap.Parse(read)
+		if text := u.textBeside(); text != nil {
+			u.beside, _ = sourcemap.Parse(text)
 		}
 	})
 	return u.beside
+}
+
+// textBeside is the file of mapBeside; nil if there is none that is a map.
+func (u *unit) textBeside() []byte {
+	if !filepath.IsAbs(u.path) {
+		return nil
+	}
+	text := u.text
+	if text == "" {
+		read, err := os.ReadFile(u.path)
+		if err != nil {
+			return nil
+		}
+		text = string(read)
+	}
+	const mark = "\n//# sourceMappingURL="
+	at := strings.LastIndex(text, mark)
+	if at < 0 {
+		return nil
+	}
+	link, _, _ := strings.Cut(text[at+len(mark):], "\n")
+	file, err := url.PathUnescape(strings.TrimRight(link, "\r"))
+	if err != nil || file == "" || strings.ContainsAny(file, `/\:`) {
+		return nil // in the file itself, or somewhere else
+	}
+	file = filepath.Join(filepath.Dir(u.path), file)
+	if info, err := os.Stat(file); err != nil || !info.Mode().IsRegular() || info.Size() > maxMapFile {
+		return nil
+	}
+	read, err := os.ReadFile(file)
+	if err != nil {
+		return nil
+	}
+	return read
+}
+
+// original is a source that the map beside a unit's file names: packages publish what
+// they are made of, or keep its text in the map alone.
+type original struct {
+	path string
+	unit *unit
+	name string // in the map
+}
+
+func (o original) text() (string, bool) {
+	if text, err := os.ReadFile(o.path); err == nil {
+		return string(text), true
+	}
+	return sourcemap.Content(o.unit.textBeside(), o.name)
 }
 
 // sourceMap returns u's map, or nil if it cannot be had.

@@ -20,6 +20,7 @@ func TestMapPositionOfABuild(t *testing.T) {
 		want   string
 	}{
 		{"map", func(*testing.T, string) error { return nil }, "src/app.ts:3:9 src/app.ts:5:25"},
+		{"sources that are in the map alone", func(_ *testing.T, dir string) error { return os.RemoveAll(filepath.Join(dir, "src")) }, "src/app.ts:3:9 src/app.ts:5:25"},
 		{"no map", func(_ *testing.T, dir string) error { return os.Remove(filepath.Join(dir, "dist", "main.js.map")) }, "main.js:1:21 main.js:1:51"},
 		{"damaged map", func(_ *testing.T, dir string) error {
 			return os.WriteFile(filepath.Join(dir, "dist", "main.js.map"), []byte(`{"version":3,"mapp`), 0o644)

@@ -3,6 +3,7 @@ package control
 import (
 	"encoding/base64"
 	"net/http"
+	"os"
 	"path/filepath"
 	"unicode/utf8"
 
@@ -179,7 +180,8 @@ type SourceRequest struct {
 	File string `json:"file"`
 }
 
-// Source is its answer. Path is where the file lies, for editors.
+// Source is its answer. Path is where the file lies, for editors; "" if its text lies in
+// a source map alone.
 type Source struct {
 	File string `json:"file"`
 	Path string `json:"path"`
@@ -191,14 +193,17 @@ func (c *Control) source(w http.ResponseWriter, r *http.Request) {
 	if !read(w, r, &ask) {
 		return
 	}
-	text, ok := c.opts.Server.Sources()[ask.File]
+	text, ok := c.opts.Server.Source(ask.File)
 	if !ok {
-		fail(w, http.StatusNotFound, "not_found", "the worker has no module of this name")
+		fail(w, http.StatusNotFound, "not_found", "the worker has no source of this name")
 		return
 	}
 	path := ask.File
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(c.opts.Server.Project().Dir, filepath.FromSlash(path))
 	}
-	reply(w, http.StatusOK, Source{ask.File, path, string(text)})
+	if _, err := os.Stat(path); err != nil {
+		path = ""
+	}
+	reply(w, http.StatusOK, Source{ask.File, path, text})
 }

@@ -276,6 +276,18 @@ func (s *Server) Sources() map[string][]byte {
 	return w.bundle.Files()
 }
 
+// Source is the text of a file as stacks and messages name it, packages' included; false
+// if the worker has none of this name, or it can no longer be read.
+func (s *Server) Source(file string) (string, bool) {
+	s.mu.Lock()
+	w := s.current
+	s.mu.Unlock()
+	if w == nil || w.bundle == nil {
+		return "", false
+	}
+	return w.bundle.Source(file)
+}
+
 // PersistDir is the state directory.
 func (s *Server) PersistDir() string { return s.opts.PersistDir }
 

@@ -4,6 +4,7 @@ package sourcemap
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"unicode/utf16"
 )
@@ -51,6 +52,22 @@ func Parse(text []byte) (*Map, bool) {
 		}
 	}
 	return m, true
+}
+
+// Content is the text of a source in a source map (its sourcesContent); false if the map
+// has none, or is damaged.
+func Content(text []byte, source string) (string, bool) {
+	var raw struct {
+		Sources []string  `json:"sources"`
+		Content []*string `json:"sourcesContent"`
+	}
+	if json.Unmarshal(text, &raw) != nil {
+		return "", false
+	}
+	if i := slices.Index(raw.Sources, source); i >= 0 && i < len(raw.Content) && raw.Content[i] != nil {
+		return *raw.Content[i], true
+	}
+	return "", false
 }
 
 func (st *lineState) advance(f [4]int) {

@@ -45,7 +45,7 @@ export function data(main: HTMLElement, signal: AbortSignal, className: string, 
     await (from ? showTable(from.table, Math.max(0, from.offset)) : execute(statement.value));
   }, shown => fill(out, shown));
 
-  const bar = h("div", { class: "bar" });
+  const bar = h("div", { class: "bar" }), name = h("span", { class: "mono" }, id.slice(0, 16) + "…");
   const base: Base = {
     read: (sql, limit) => query(sql, limit),
     write: async sql => (await post<{ results: Result[] }>("/v1/execute", { class: className, object: id, statements: [{ sql }] })).results[0]!,
@@ -116,10 +116,14 @@ export function data(main: HTMLElement, signal: AbortSignal, className: string, 
   const run = button("Run", async () => { await execute(statement.value); remember(statement.value); }, fault, { title: "Ctrl+Enter" });
   const plan = button("Plan", () => execute("EXPLAIN QUERY PLAN " + statement.value), fault);
 
-  fill(main, h("div", { class: "bar" }, h("h1", {}, `Data of ${className}/`, h("span", { class: "mono" }, id.slice(0, 16) + "…")), h("a", { href: "#/objects" }, "All objects")),
+  fill(main, h("div", { class: "bar" }, h("h1", {}, `Data of ${className}/`, name), h("a", { href: "#/objects" }, "All objects")),
     behind, tables, statement, h("div", { class: "bar" }, run, plan, history, h("span", { class: "fill" }), note, before, next), bar, fault, out);
   remember("SELECT name, sql FROM sqlite_schema");
   statement.value = "SELECT name, sql FROM sqlite_schema";
+  get<{ objects: ObjectInfo[] }>("/v1/objects").then(all => {
+    const one = all.objects.find(o => o.id === id && o.class === className);
+    if (one?.name) fill(name, one.name);
+  }, error => fill(fault, message(error)));
   void (async () => {
     try {
       const found = await query("SELECT name FROM sqlite_schema WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite!_%' ESCAPE '!' ORDER BY name", 1000);

@@ -60,10 +60,11 @@ export function live(main: HTMLElement, signal: AbortSignal, timeline: boolean):
   const detail = h("div", { class: "card", "aria-label": "The chosen entry", tabindex: 0 }, "Choose an entry.");
   const search = h("input", { type: "search", placeholder: "Filter", "aria-label": "Show entries that contain", input: () => refresh() });
   const least = h("select", { "aria-label": "Least severe level", change: () => refresh() }, ...levels.map(level => h("option", level === "debug" ? { selected: true, value: level } : { value: level }, level === "debug" ? "all levels" : `from ${level}`)));
-  const pause = h("button", { type: "button", "aria-pressed": "false", click: () => { paused = !paused; pause.setAttribute("aria-pressed", String(paused)); if (!paused) refresh(); } }, "Pause");
-  const clear = h("button", { type: "button", click: () => { all = []; lost = 0; refresh(); } }, "Clear");
+  const pause = h("button", { type: "button", "aria-pressed": "false", click: () => { frozen = frozen ? null : all.slice(); pause.setAttribute("aria-pressed", String(frozen !== null)); refresh(); } }, "Pause");
+  const clear = h("button", { type: "button", click: () => { all = []; lost = arrived = 0; if (frozen) frozen = []; refresh(); } }, "Clear");
   const legend = h("div", { class: "bar note" });
-  let all: Entry[] = [], lost = 0, paused = false, waiting = false;
+  let all: Entry[] = [], lost = 0, waiting = false;
+  let frozen: Entry[] | null = null, arrived = 0; // what is shown while the page is paused, and how many came since
   let lanes: string[] = [];
 
   const dots = (e: Entry): Node => h("span", { class: "lanes " + tone(e) }, ...lanes.map(name => h("span", { class: name === lane(e) ? "lane hit" : "lane", title: name })));
@@ -107,9 +108,11 @@ export function live(main: HTMLElement, signal: AbortSignal, timeline: boolean):
       waiting = false;
       const text = search.value.toLowerCase();
       const from = levels.indexOf(least.value);
-      const rows = text || from > 0 ? all.filter(e => (from === 0 || severity(e) >= from) && (lane(e) + " " + says(e)).toLowerCase().includes(text)) : all;
+      if (!frozen) arrived = 0;
+      const shown = frozen ?? all;
+      const rows = text || from > 0 ? shown.filter(e => (from === 0 || severity(e) >= from) && (lane(e) + " " + says(e)).toLowerCase().includes(text)) : shown;
       list.set(rows, true);
-      fill(count, `${rows.length} entries${lost ? `, ${lost} came too fast to be shown` : ""}`);
+      fill(count, `${rows.length} entries${arrived ? `, ${arrived} more have come` : ""}${lost ? `, ${lost} came too fast to be shown` : ""}`);
       if (!timeline) return;
       lanes = lanesOf(rows);
       fill(legend, "Lanes from left to right:", ...lanes.map(name => h("span", { class: "mono" }, name)));
@@ -121,10 +124,11 @@ export function live(main: HTMLElement, signal: AbortSignal, timeline: boolean):
   follow(timeline, signal, (entries, missed) => {
     lost += missed;
     for (const e of entries) {
-      if (!timeline && (e.kind === "point" || e.kind === "turn")) continue;
+      if (!timeline && ["point", "turn", "sync", "frame"].includes(e.kind)) continue;
       all.push(e);
+      arrived++;
     }
     if (all.length > kept) all = all.slice(-kept);
-    if (!paused) refresh();
+    refresh();
   }, text => fill(fault, text)).catch(error => fill(fault, message(error)));
 }

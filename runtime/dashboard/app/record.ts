@@ -76,7 +76,7 @@ async function source(place: HTMLElement, file: string, row: number): Promise<vo
   try {
     const s = await post<{ path: string; text: string }>("/v1/source", { file });
     const lines = s.text.split("\n"), first = Math.max(0, row - 6);
-    fill(place, h("h2", {}, `${file} `, h("a", { href: `vscode://file${s.path.startsWith("/") ? "" : "/"}${encodeURI(s.path)}:${row}` }, "Open in VS Code")),
+    fill(place, h("h2", {}, `${file} `, s.path && h("a", { href: `vscode://file${s.path.startsWith("/") ? "" : "/"}${encodeURI(s.path)}:${row}` }, "Open in VS Code")),
       h("pre", { class: "answer", tabindex: 0 }, ...lines.slice(first, row + 5).map((line, i) => h("div", { class: first + i + 1 === row ? "hit" : "" }, `${String(first + i + 1).padStart(5)}  ${line}`))));
   } catch (error) {
     fill(place, h("p", { class: "fault" }, message(error)));

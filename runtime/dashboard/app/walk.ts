@@ -17,7 +17,7 @@ export function walk(number: number, fault: HTMLElement): HTMLElement {
 
   function show({ moments, truncated }: Walk): void {
     const where = h("output", { class: "mono" });
-    const events = h("pre", { class: "moment", "aria-live": "polite" }), panes = h("div", { class: "panes" });
+    const events = h("pre", { class: "moment", tabindex: 0, "aria-label": "What happened", "aria-live": "polite" }), panes = h("div", { class: "panes" });
     const slider = h("input", { type: "range", min: 0, max: moments.length - 1, class: "wide", "aria-label": "Moment of the replay", input: () => stand(Number(slider.value)) });
     const pane = (title: string, of: (m: Moment) => string[]): HTMLElement | false => {
       const lines = of(moments[now]!), before = new Set(now > 0 ? of(moments[now - 1]!) : []);
