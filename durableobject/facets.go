@@ -1,6 +1,7 @@
 package durableobject
 
 import (
+	"errors"
 	"fmt"
 	"sort"
 
@@ -172,6 +173,9 @@ func (f *facet) stop(ev *event.Error) {
 	f.refuse(f.broken)
 	if f.object != nil {
 		f.object.end(ev)
+		if there := f.object.realm; there != f.parent.realm {
+			_ = there.eng.PostLoop(func() {}) // what the end leaves to do follows no turn of its engine
+		}
 	}
 	f.sockets.DropAll(1006, f.broken.Message)
 }
@@ -310,21 +314,61 @@ func (f *facet) run(options goja.Value) {
 	}
 	// The object starts outside this turn: its constructor is a turn of its own.
 	r.eng.Turns.After(func() {
-		f.starting = false
-		if f.broken != nil {
+		if ref.Home == nil {
+			f.begin(r, o)
 			return
 		}
-		f.object = r.Start(o, func(err error) {})
-		waiting := f.waiting
-		f.waiting = nil
-		for _, w := range waiting {
-			if f.object.failure != nil {
-				w.failed(f.object.failure)
-				continue
-			}
-			w.use(f.object)
-		}
+		ref.Home(func(home any, err error) {
+			_ = r.eng.PostLoop(func() { // a loop that has ended has ended the facet
+				if err != nil {
+					f.starting = false
+					if f.broken == nil {
+						f.stop(asEvent(err))
+					}
+					return
+				}
+				there := home.(*Realm)
+				if there.eng.PostLoop(func() { f.begin(there, o) }) != nil {
+					f.starting = false
+					f.stop(Lost())
+				}
+			})
+		})
 	})
+}
+
+// begin makes the object in its realm, which is that of the parent or another one on
+// the parent's loop, and hands over what has waited for it. Call it outside any turn.
+func (f *facet) begin(home *Realm, o Options) {
+	f.starting = false
+	if f.broken != nil {
+		return
+	}
+	if home != f.parent.realm {
+		if _, ok := home.iso.Class(o.Class); !ok {
+			f.stop(&event.Error{Message: "Worker has no such actor class: " + o.Class})
+			return
+		}
+	}
+	f.object = home.Start(o, func(err error) {})
+	waiting := f.waiting
+	f.waiting = nil
+	for _, w := range waiting {
+		if f.object.failure != nil {
+			w.failed(f.object.failure)
+			continue
+		}
+		w.use(f.object)
+	}
+}
+
+// asEvent is an error as callers get it.
+func asEvent(err error) *event.Error {
+	var ev *event.Error
+	if !errors.As(err, &ev) {
+		ev = &event.Error{Message: err.Error()}
+	}
+	return ev
 }
 
 // id is the facet's ctx.id: the given id, or the parent's; anything else that is

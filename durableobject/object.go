@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/dop251/goja"
@@ -93,6 +94,9 @@ func (r *Realm) Start(o Options, started func(err error)) *Object {
 	obj.ctx.Host = obj
 	obj.idleAt = r.eng.Clock().Now()
 	obj.ctx.Gate = obj
+	if o.Parent != nil && o.Parent.realm != r {
+		r.guests = append(r.guests, obj)
+	}
 	store, err := o.Open(&r.thread)
 	if err != nil {
 		obj.failWith(err)
@@ -520,6 +524,7 @@ func (o *Object) finish(failure *event.Error, reason error) {
 	}
 	o.ctx.Kill(reason)
 	o.closeFiles()
+	o.realm.guests = slices.DeleteFunc(o.realm.guests, func(g *Object) bool { return g == o })
 	if o.opts.Ended != nil {
 		o.opts.Ended(o, ev)
 	}

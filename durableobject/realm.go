@@ -1,6 +1,7 @@
 package durableobject
 
 import (
+	"slices"
 	"time"
 
 	"github.com/dop251/goja"
@@ -8,6 +9,7 @@ import (
 	"minido.dev/minido/internal/killpoint"
 	"minido.dev/minido/runtime/compat"
 	"minido.dev/minido/runtime/engine"
+	"minido.dev/minido/runtime/event"
 	"minido.dev/minido/runtime/isolate"
 	"minido.dev/minido/sqlstore"
 )
@@ -34,6 +36,7 @@ type Realm struct {
 
 	thread sqlstore.Thread // of the open stores
 	used   []*Object       // those that had events since Shrink made them small
+	guests []*Object       // living facets whose parent is in another realm, oldest first
 
 	alarmInfo *engine.Class[struct{}]
 
@@ -85,6 +88,14 @@ func (r *Realm) Shrink(idle time.Duration) {
 	}
 	clear(r.used[len(kept):])
 	r.used = kept
+}
+
+// EndGuests ends the facets whose parents are in other realms, each for its reason.
+// Loop-confined, outside any turn.
+func (r *Realm) EndGuests(why func(o *Object) *event.Error) {
+	for _, o := range slices.Clone(r.guests) {
+		o.end(why(o))
+	}
 }
 
 // Isolate is the isolate that the realm belongs to. Safe for concurrent use.

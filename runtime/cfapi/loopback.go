@@ -24,7 +24,14 @@ type Loopback interface {
 type ObjectClass struct {
 	Name  string
 	Props *event.Payload // nil for none
+	// Home leads to what runs objects of a class that another isolate exports: one that
+	// is on the loop of the isolate which the class was given to. nil: this isolate
+	// itself. done is called once, from any goroutine.
+	Home func(done func(home any, err error))
 }
+
+// ObjectClass is a class as code sees it.
+func (a *API) ObjectClass(c *ObjectClass) goja.Value { return a.objectClass.Wrap(c) }
 
 // defineLoopbacks makes the classes of what ctx.exports has for durable objects
 // (workerd: api/export-loopback.h).

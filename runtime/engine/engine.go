@@ -266,6 +266,10 @@ func (e *Engine) Drain() {
 	e.Watchdog.heap.forget(e)
 }
 
+// Beside is a scheduler for another engine that is to run on this one's loop, and to end
+// with it. Safe for concurrent use.
+func (e *Engine) Beside(s sched.Scheduler) sched.Scheduler { return sched.Beside(s, e.loop) }
+
 // Done is closed when the loop has ended.
 func (e *Engine) Done() <-chan struct{} { return e.loop.Done() }
 

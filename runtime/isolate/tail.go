@@ -23,12 +23,12 @@ var tailPrelude = engine.NewPrelude("tail.js", tailSource)
 type tailing struct {
 	i       *Isolate
 	ids     entropy.Source
-	js      *goja.Object           // what js/tail.js returns; nil before its first use
-	streams map[string]*tailStream // by invocation
+	js      *goja.Object // what js/tail.js returns; nil before its first use
+	streams map[tailKey]*tailStream
 }
 
 func newTailing(i *Isolate, ids entropy.Source) *tailing {
-	return &tailing{i: i, ids: ids, streams: map[string]*tailStream{}}
+	return &tailing{i: i, ids: ids, streams: map[tailKey]*tailStream{}}
 }
 
 func (t *tailing) call(name string, arg goja.Value) goja.Value {
@@ -96,6 +96,8 @@ type Tailed interface {
 	cfapi.Target
 	// Tail is Isolate.Tail for the entrypoint.
 	Tail(list []*event.Trace, done func(error))
+	// TailStream is Isolate.TailStream for the entrypoint.
+	TailStream(e event.TailEvent)
 }
 
 var _ Tailed = (*entrypoint)(nil)
@@ -135,6 +137,9 @@ func (t *entrypoint) Tail(list []*event.Trace, done func(error)) {
 	}, finish)
 }
 
+// tailKey is an invocation, and the entrypoint that follows it.
+type tailKey struct{ invocation, entrypoint, props string }
+
 // tailStream is an invocation that a streaming tail worker follows. Loop-confined.
 type tailStream struct {
 	context *engine.Context
@@ -147,13 +152,19 @@ type tailStream struct {
 // tailStream handler of the default entrypoint, the rest to what that has returned.
 // Safe for concurrent use.
 func (i *Isolate) TailStream(e event.TailEvent) {
+	(&entrypoint{i: i, name: defaultEntrypoint}).TailStream(e)
+}
+
+// TailStream implements Tailed.
+func (t *entrypoint) TailStream(e event.TailEvent) {
+	i := t.i
 	if e.Type == "onset" {
-		i.openTailStream(e)
+		t.openTailStream(e)
 		return
 	}
 	// An engine that has ended has ended the stream too.
 	_ = i.Engine.PostLoop(func() {
-		s := i.tail.streams[e.Invocation]
+		s := i.tail.streams[t.stream(e)]
 		if s == nil {
 			return // it never began, or has failed
 		}
@@ -161,20 +172,29 @@ func (i *Isolate) TailStream(e event.TailEvent) {
 	})
 }
 
-func (i *Isolate) openTailStream(onset event.TailEvent) {
-	t := &entrypoint{i: i, name: defaultEntrypoint}
+// stream names what follows an invocation: several entrypoints may follow one.
+func (t *entrypoint) stream(e event.TailEvent) tailKey {
+	key := tailKey{e.Invocation, t.name, ""}
+	if t.props != nil {
+		key.props = string(t.props.Bytes)
+	}
+	return key
+}
+
+func (t *entrypoint) openTailStream(onset event.TailEvent) {
+	i, key := t.i, t.stream(onset)
 	s := &tailStream{context: i.Engine.NewContext(engine.RequestContext, "")}
 	// Registered at once: what follows the onset comes before its handler has returned.
-	_ = i.Engine.PostLoop(func() { i.tail.streams[onset.Invocation] = s })
+	_ = i.Engine.PostLoop(func() { i.tail.streams[key] = s })
 	i.dispatch(s.context, nil, "tail", func(ctx *engine.Context, end func()) {
 		// What comes next comes from outside: the handler has not hung.
 		next := i.Engine.StartOp("tail stream")
 		s.end = func() { next.Drop(); end() }
-		ctx.AtDeath(func(error) { delete(i.tail.streams, onset.Invocation) })
-		stop := func() { delete(i.tail.streams, onset.Invocation); s.end() }
+		ctx.AtDeath(func(error) { delete(i.tail.streams, key) })
+		stop := func() { delete(i.tail.streams, key); s.end() }
 		failed := func(reason goja.Value) { i.Engine.Uncaught.Tell(reason); stop() }
 		thrown := i.Engine.Try(func() {
-			receiver, _ := i.exports.Get(defaultEntrypoint).(*goja.Object)
+			receiver, _ := i.exports.Get(t.name).(*goja.Object)
 			if receiver == nil || !engine.IsCallable(receiver) && !engine.IsCallable(receiver.Get("tailStream")) {
 				i.Engine.Log(engine.Warn, "A worker configured to act as a streaming tail worker does not export a tailStream() handler.")
 				stop()
@@ -202,7 +222,7 @@ func (i *Isolate) openTailStream(onset event.TailEvent) {
 			failed(thrown)
 		}
 	}, func(error) {
-		_ = i.Engine.PostLoop(func() { delete(i.tail.streams, onset.Invocation) }) // an engine that has ended has forgotten it
+		_ = i.Engine.PostLoop(func() { delete(i.tail.streams, key) }) // an engine that has ended has forgotten it
 	})
 }
 

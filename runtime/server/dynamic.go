@@ -1,7 +1,6 @@
 package server
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -14,6 +13,7 @@ import (
 
 	"github.com/dop251/goja"
 
+	"minido.dev/minido/durableobject"
 	"minido.dev/minido/runtime/binding/driver"
 	"minido.dev/minido/runtime/bundle"
 	"minido.dev/minido/runtime/cfapi"
@@ -34,7 +34,8 @@ type dynamics struct {
 // dynamicWorker implements driver.Loaded.
 type dynamicWorker struct {
 	iso   *isolate.Isolate
-	dir   string // of its modules
+	realm *durableobject.Realm // on its loop, once it is loaded
+	dir   string               // of its modules
 	ended atomic.Bool
 }
 
@@ -43,6 +44,9 @@ func (w *dynamicWorker) Entrypoint(name string, props *event.Payload) cfapi.Targ
 	return w.iso.Entrypoint(name, props)
 }
 
+// Home implements driver.Loaded.
+func (w *dynamicWorker) Home() any { return w.realm }
+
 // Alive implements driver.Loaded.
 func (w *dynamicWorker) Alive() bool { return !w.ended.Load() }
 
@@ -50,7 +54,9 @@ func (w *dynamicWorker) Alive() bool { return !w.ended.Load() }
 func (w *dynamicWorker) Close() {
 	w.ended.Store(true)
 	_ = w.iso.Engine.PostLoop(func() { // a loop that has ended has no callers
-		w.iso.Abandon(&event.Error{Message: "The dynamic worker has been unloaded."})
+		unloaded := &event.Error{Message: "The dynamic worker has been unloaded."}
+		w.iso.Abandon(unloaded)
+		w.realm.EndGuests(func(*durableobject.Object) *event.Error { return unloaded })
 		w.iso.Engine.Close()
 	})
 	_ = os.RemoveAll(w.dir) // a temporary directory
@@ -125,14 +131,15 @@ func (d *dynamics) bundle(code driver.Code, w *dynamicWorker) (*bundle.Bundle, *
 	return b, p, err
 }
 
-// dynamicTails are the tail workers of a worker that was loaded.
-type dynamicTails []cfapi.Target
+// dynamicTails are the tail workers of a worker that was loaded. What is no entrypoint
+// has no handler to be told.
+type dynamicTails struct{ tails, streaming []cfapi.Target }
 
-var _ isolate.Tail = dynamicTails(nil)
+var _ isolate.Tail = dynamicTails{}
 
-// Ended implements isolate.Tail. What is no entrypoint has no handler to be told.
+// Ended implements isolate.Tail.
 func (t dynamicTails) Ended(trace *event.Trace) {
-	for _, target := range t {
+	for _, target := range t.tails {
 		if tailed, ok := target.(isolate.Tailed); ok {
 			tailed.Tail([]*event.Trace{trace}, func(error) {}) // who is told says what fails, on its own console
 		}
@@ -140,10 +147,16 @@ func (t dynamicTails) Ended(trace *event.Trace) {
 }
 
 // Streams implements isolate.Tail.
-func (dynamicTails) Streams() bool { return false }
+func (t dynamicTails) Streams() bool { return t.streaming != nil }
 
 // Streamed implements isolate.Tail.
-func (dynamicTails) Streamed(event.TailEvent) {}
+func (t dynamicTails) Streamed(e event.TailEvent) {
+	for _, target := range t.streaming {
+		if tailed, ok := target.(isolate.Tailed); ok {
+			tailed.TailStream(e)
+		}
+	}
+}
 
 func (d *dynamics) start(w *dynamicWorker, n int, code driver.Code, p *config.Project, b *bundle.Bundle, done func(driver.Loaded, error)) {
 	fetch := d.opts.Dialer.Do
@@ -161,29 +174,37 @@ func (d *dynamics) start(w *dynamicWorker, n int, code driver.Code, p *config.Pr
 		}})
 	}
 	var tail isolate.Tail
-	if len(code.Tails) > 0 {
-		tail = dynamicTails(code.Tails)
+	if len(code.Tails)+len(code.StreamingTails) > 0 {
+		tail = dynamicTails{code.Tails, code.StreamingTails}
 	}
 	limit := d.opts.TurnLimit
 	if code.CPU > 0 && (limit == 0 || code.CPU < limit) {
 		limit = code.CPU
 	}
+	scheduler := d.opts.Scheduler
+	if code.Beside != nil {
+		scheduler = code.Beside.Beside(scheduler)
+	}
 	w.iso = isolate.New(isolate.Options{
 		Tail: tail, Subrequests: code.Subrequests,
-		Name: p.Name, Scheduler: d.opts.Scheduler, Entropy: d.opts.Entropy.Fork(fmt.Sprintf("dynamic worker %d", n)), Bundle: b,
+		Name: p.Name, Scheduler: scheduler, Entropy: d.opts.Entropy.Fork(fmt.Sprintf("dynamic worker %d", n)), Bundle: b,
 		Points: d.opts.Points, Log: d.opts.Console, Compat: p.Compat, Fetch: fetch, Bindings: bindings,
 		Environ: func() map[string]string { return nil }, TurnLimit: limit, Watch: d.opts.machine(), Heap: d.opts.Heap,
-		Condemned: func(*isolate.Isolate, error) { w.ended.Store(true) },
+		Condemned: func(i *isolate.Isolate, reason error) {
+			w.ended.Store(true)
+			if w.realm != nil {
+				w.realm.EndGuests(func(o *durableobject.Object) *event.Error { return i.Condemnation(o.Context(), reason) })
+			}
+		},
 	})
 	w.iso.Start(func(err error) {
 		if err != nil {
 			err = errors.Join(err, os.RemoveAll(w.dir))
-			d.opts.Scheduler.Go("end a dynamic worker", func() {
-				_ = w.iso.Close(context.Background()) // nothing runs in it
-			})
+			w.iso.Engine.Close()
 			done(nil, &event.Error{Message: "Failed to start Worker:\n" + err.Error()})
 			return
 		}
+		w.realm = durableobject.NewRealm(w.iso, d.opts.Points, p.Compat, func(string) bool { return false })
 		done(w, nil)
 	})
 }

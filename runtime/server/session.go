@@ -187,6 +187,15 @@ func (t *service) Tail(list []*event.Trace, done func(error)) {
 	})
 }
 
+// TailStream implements isolate.Tailed; a worker elsewhere follows nothing.
+func (t *service) TailStream(e event.TailEvent) {
+	if m := t.from.session.find(t.script); m != nil {
+		onIsolate(m, func(i *isolate.Isolate) {
+			i.Entrypoint(t.entrypoint, t.props).(isolate.Tailed).TailStream(e)
+		})
+	}
+}
+
 // Fetch implements cfapi.Target. A default entrypoint without props is what
 // clients reach too: its worker's assets come first where they would for them.
 func (t *service) Fetch(req *event.Request, done func(*event.Response, error)) (cancel func(error)) {

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"minido.dev/minido/runtime/cfapi"
+	"minido.dev/minido/runtime/engine"
 	"minido.dev/minido/runtime/event"
 )
 
@@ -24,10 +25,15 @@ type Code struct {
 	Outbound cfapi.Target
 	// Tails are told of its events; each is an entrypoint with a tail handler.
 	Tails []cfapi.Target
+	// StreamingTails follow its events: entrypoints with a tailStream handler.
+	StreamingTails []cfapi.Target
 	// CPU bounds the CPU time of a turn, Subrequests the requests that an event makes;
 	// 0 is the session's own limit.
 	CPU         time.Duration
 	Subrequests int
+	// Beside is the engine on whose loop the worker runs: its classes are for objects of
+	// that engine's isolate. nil: it has a loop of its own.
+	Beside *engine.Engine
 }
 
 // Module is a module of such a worker.
@@ -41,6 +47,8 @@ type Module struct {
 // Loaded is a worker that was loaded. Safe for concurrent use.
 type Loaded interface {
 	Entrypoint(name string, props *event.Payload) cfapi.Target
+	// Home is what runs objects of its classes: cfapi.ObjectClass.Home.
+	Home() any
 	// Alive is false once its isolate has been condemned.
 	Alive() bool
 	// Close ends it, and what it does.

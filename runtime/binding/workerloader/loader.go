@@ -49,9 +49,10 @@ func (d *loaders) Make(a *cfapi.API, w driver.Worker, _ config.Binding) goja.Val
 	l := &loader{api: a, owner: d, named: map[string]*dynamic{}}
 	native := a.Engine.Native(
 		engine.Func{Name: "get", Length: 1, Fn: l.get},
-		engine.Func{Name: "provide", Length: 9, Fn: l.provide},
+		engine.Func{Name: "provide", Length: 10, Fn: l.provide},
 		engine.Func{Name: "fail", Length: 2, Fn: l.fail},
 		engine.Func{Name: "entrypoint", Length: 3, Fn: l.entrypoint},
+		engine.Func{Name: "objectClass", Length: 3, Fn: l.objectClass},
 	)
 	native.Set("experimental", slices.Contains(w.Project().CompatibilityFlags, "experimental"))
 	return a.Engine.Load(prelude, native)
@@ -106,14 +107,14 @@ func (l *loader) get(call goja.FunctionCall) goja.Value {
 	}
 	name := call.Argument(0)
 	if goja.IsUndefined(name) {
-		worker := &dynamic{}
+		worker := &dynamic{load: l.owner.session.Load}
 		l.owner.add(worker, false)
 		return answer(worker, true)
 	}
 	if known := l.named[name.String()]; known != nil && known.usable() {
 		return answer(known, false)
 	}
-	worker := &dynamic{name: name.String()}
+	worker := &dynamic{name: name.String(), load: l.owner.session.Load}
 	l.named[name.String()] = worker
 	l.owner.add(worker, true)
 	return answer(worker, true)
@@ -129,7 +130,7 @@ func (l *loader) worker(v goja.Value) *dynamic {
 
 // fail is fail(worker, error): its code did not come.
 func (l *loader) fail(call goja.FunctionCall) goja.Value {
-	l.worker(call.Argument(0)).settle(nil, l.api.Failure(call.Argument(1)))
+	l.worker(call.Argument(0)).fail(l.api.Failure(call.Argument(1)))
 	return goja.Undefined()
 }
 
@@ -139,7 +140,22 @@ const (
 	maxEnvBytes  = 1 << 20
 )
 
-// provide is provide(worker, date, flags, main, modules, env, outbound, tails, limits).
+// tails are the targets of a list of services.
+func (l *loader) tails(field string, list goja.Value) (targets []cfapi.Target) {
+	o := list.ToObject(l.api.Engine.VM())
+	for _, key := range o.Keys() {
+		c, _ := l.api.TargetOf(o.Get(key))
+		target, ok := c.(cfapi.Target)
+		if !ok {
+			l.api.Engine.Throw("TypeError", "Incorrect type for the '%s' field on 'WorkerCode': the provided value is not of type 'Fetcher'.", field)
+		}
+		targets = append(targets, target)
+	}
+	return targets
+}
+
+// provide is provide(worker, date, flags, main, modules, env, outbound, tails, limits,
+// streamingTails).
 func (l *loader) provide(call goja.FunctionCall) goja.Value {
 	a, vm := l.api, l.api.Engine.VM()
 	worker := l.worker(call.Argument(0))
@@ -173,15 +189,8 @@ func (l *loader) provide(call goja.FunctionCall) goja.Value {
 			a.Engine.Throw("Error", "Dynamic Worker env size (%d bytes) exceeds the maximum allowed size of %d bytes.", n, maxEnvBytes)
 		}
 	}
-	tails := call.Argument(7).ToObject(vm)
-	for _, key := range tails.Keys() {
-		c, _ := a.TargetOf(tails.Get(key))
-		target, ok := c.(cfapi.Target)
-		if !ok {
-			a.Engine.Throw("TypeError", "Incorrect type for the 'tails' field on 'WorkerCode': the provided value is not of type 'Fetcher'.")
-		}
-		code.Tails = append(code.Tails, target)
-	}
+	code.Tails = l.tails("tails", call.Argument(7))
+	code.StreamingTails = l.tails("streamingTails", call.Argument(9))
 	limits := call.Argument(8).ToObject(vm)
 	if ms := limits.Get("cpuMs"); !goja.IsUndefined(ms) {
 		code.CPU = time.Duration(ms.ToFloat() * float64(time.Millisecond))
@@ -201,7 +210,7 @@ func (l *loader) provide(call goja.FunctionCall) goja.Value {
 		}
 		code.Outbound = target
 	}
-	l.owner.session.Load(code, worker.settle)
+	worker.provide(code)
 	return goja.Undefined()
 }
 
@@ -214,22 +223,81 @@ func (l *loader) entrypoint(call goja.FunctionCall) goja.Value {
 	return l.api.Service(&target{l.worker(call.Argument(0)), call.Argument(1).String(), props})
 }
 
-// dynamic is a worker that is loaded or will be. Safe for concurrent use.
+// objectClass is objectClass(worker, name, props). Facets are made of it.
+func (l *loader) objectClass(call goja.FunctionCall) goja.Value {
+	worker := l.worker(call.Argument(0))
+	c := &cfapi.ObjectClass{Name: call.Argument(1).String(), Home: func(done func(any, error)) {
+		worker.forObjects(l.api.Engine).when(func(loaded driver.Loaded, err error) {
+			if err != nil {
+				done(nil, err)
+				return
+			}
+			done(loaded.Home(), nil)
+		})
+	}}
+	if given, ok := call.Argument(2).(*goja.Object); ok {
+		c.Props = l.api.Pack(given)
+	}
+	return l.api.ObjectClass(c)
+}
+
+// dynamic is a worker that is loaded when it is first used, once its code is there. Safe
+// for concurrent use.
 type dynamic struct {
 	name string // "" for one without
+	load func(driver.Code, func(driver.Loaded, error))
 
-	mu      sync.Mutex // guards the fields below
+	mu      sync.Mutex   // guards the fields below
+	code    *driver.Code // nil before it was handed over
+	loading bool
 	settled bool
 	closed  bool
 	loaded  driver.Loaded
 	err     error
 	waiting []func() // calls that came before the code, in order
+	// objects is the same code in an isolate on the loop of the objects that have
+	// facets of its classes; nil: there are none.
+	objects *dynamic
 }
 
 func (w *dynamic) usable() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return !w.closed && w.err == nil && (w.loaded == nil || w.loaded.Alive())
+	return !w.closed && w.err == nil && (w.loaded == nil || w.loaded.Alive()) && (w.objects == nil || w.objects.usable())
+}
+
+// provide hands the code over.
+func (w *dynamic) provide(code driver.Code) {
+	w.mu.Lock()
+	w.code = &code
+	objects, begin := w.objects, len(w.waiting) > 0 && !w.closed
+	w.loading = begin
+	w.mu.Unlock()
+	if objects != nil {
+		objects.provide(withEnv(code))
+	}
+	if begin {
+		w.load(withEnv(code), w.settle)
+	}
+}
+
+// withEnv is the code with an env of its own: who loads it takes that over.
+func withEnv(code driver.Code) driver.Code {
+	if code.Env != nil {
+		code.Env = copied(code.Env)
+	}
+	return code
+}
+
+// copied is a payload with references of its own.
+func copied(p *event.Payload) *event.Payload {
+	c := &event.Payload{Bytes: p.Bytes, Caps: slices.Clone(p.Caps)}
+	for i, reference := range c.Caps {
+		if capability, ok := reference.(event.Capability); ok {
+			c.Caps[i] = capability.Dup()
+		}
+	}
+	return c
 }
 
 func (w *dynamic) settle(loaded driver.Loaded, err error) {
@@ -250,15 +318,33 @@ func (w *dynamic) settle(loaded driver.Loaded, err error) {
 	}
 }
 
+// fail says that the code did not come, to those who wait for its objects, too.
+func (w *dynamic) fail(err error) {
+	w.mu.Lock()
+	objects := w.objects
+	w.mu.Unlock()
+	w.settle(nil, err)
+	if objects != nil {
+		objects.settle(nil, err)
+	}
+}
+
 // errEnded is what callers of a worker get whose isolate had to make room, or
 // whose session ends.
 var errEnded = &event.Error{Message: "The dynamic worker has been unloaded; load it again, or give it a name."}
 
 func (w *dynamic) close() {
 	w.mu.Lock()
-	loaded, waiting := w.loaded, w.waiting
+	loaded, waiting, objects := w.loaded, w.waiting, w.objects
 	if !w.closed {
 		w.closed, w.err = true, errEnded
+		if w.code != nil && w.code.Env != nil {
+			for _, reference := range w.code.Env.Caps {
+				if capability, ok := reference.(event.Capability); ok {
+					capability.Release()
+				}
+			}
+		}
 	}
 	w.waiting = nil
 	w.mu.Unlock()
@@ -268,6 +354,30 @@ func (w *dynamic) close() {
 	if loaded != nil {
 		loaded.Close()
 	}
+	if objects != nil {
+		objects.close()
+	}
+}
+
+// forObjects is the same code on the loop of e, for objects of its classes.
+func (w *dynamic) forObjects(e *engine.Engine) *dynamic {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.objects == nil {
+		w.objects = &dynamic{name: w.name, load: w.load, closed: w.closed}
+		w.objects.load = func(code driver.Code, done func(driver.Loaded, error)) {
+			code.Beside = e
+			w.load(code, done)
+		}
+		switch {
+		case w.err != nil:
+			w.objects.settled, w.objects.err = true, w.err
+		case w.code != nil:
+			code := withEnv(*w.code)
+			w.objects.code = &code
+		}
+	}
+	return w.objects
 }
 
 // when calls fn with the worker once it is loaded, or with why it is not.
@@ -275,7 +385,13 @@ func (w *dynamic) when(fn func(driver.Loaded, error)) {
 	w.mu.Lock()
 	if !w.settled && !w.closed {
 		w.waiting = append(w.waiting, func() { w.when(fn) })
+		begin := w.code != nil && !w.loading
+		w.loading = w.loading || begin
+		code := w.code
 		w.mu.Unlock()
+		if begin {
+			w.load(withEnv(*code), w.settle)
+		}
 		return
 	}
 	loaded, err := w.loaded, w.err

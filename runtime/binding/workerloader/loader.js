@@ -36,9 +36,10 @@ function (native, p) {
     const tails = [];
     if (code.tails !== undefined && code.tails !== null) for (const tail of code.tails) ArrayPrototypePush(tails, tail);
     if (code.allowExperimental && !native.experimental) throw new p.Error("'allowExperimental' is only allowed when the calling worker has the 'experimental' compat flag set.");
+    const streaming = [];
     if (code.streamingTails !== undefined) {
       if (!code.allowExperimental) throw new p.Error("Streaming tail workers are experimental. You must pass the option 'allowExperimental: true' to the worker loader to use them");
-      throw new p.Error("Worker Loader: streamingTails are not available in minido; tails are.");
+      for (const tail of code.streamingTails) ArrayPrototypePush(streaming, tail);
     }
     const modules = [];
     const names = ObjectKeys(code.modules ?? {});
@@ -46,14 +47,14 @@ function (native, p) {
     for (let i = 0; i < names.length; i++) ArrayPrototypePush(modules, moduleOf(names[i], code.modules[names[i]]));
     const flags = [];
     for (const flag of code.compatibilityFlags ?? []) ArrayPrototypePush(flags, `${flag}`);
-    native.provide(worker, `${code.compatibilityDate}`, flags, `${code.mainModule}`, modules, code.env, code.globalOutbound, tails, { cpuMs: code.limits?.cpuMs, subRequests: code.limits?.subRequests });
+    native.provide(worker, `${code.compatibilityDate}`, flags, `${code.mainModule}`, modules, code.env, code.globalOutbound, tails, { cpuMs: code.limits?.cpuMs, subRequests: code.limits?.subRequests }, streaming);
   };
 
   class WorkerStub {
     #worker;
     constructor(worker) { this.#worker = worker; }
     getEntrypoint(name, options) { return native.entrypoint(this.#worker, name ?? "default", options?.props); }
-    getDurableObjectClass() { throw new p.Error("Worker Loader: getDurableObjectClass() is not available in minido; getEntrypoint() is."); }
+    getDurableObjectClass(name, options) { return native.objectClass(this.#worker, name ?? "default", options?.props); }
   }
   class WorkerLoader {
     get(name, getCode) {
