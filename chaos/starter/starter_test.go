@@ -121,6 +121,9 @@ func TestTypesOfTests(t *testing.T) {
 			t.Errorf("%s: declared is %v", name[1], declared)
 		}
 	}
+	if packaged := read(t, "../../npm/minido/test.d.ts"); packaged != strings.Replace(types, " Written by minido init.", "", 1) {
+		t.Error("npm/minido/test.d.ts differs from templates/minido-test.d.ts")
+	}
 	version := regexp.MustCompile(`"vitest": "[^"]+"`)
 	tested := version.FindString(read(t, "../../fixtures/testing/package.json"))
 	for _, template := range []string{DurableObject, Agent} {

@@ -8,7 +8,12 @@ const id = (fn, stub) => {
 
 // Each of these resolves when it is done; an object that is not in memory is left alone.
 export const crash = (stub) => host("act", { id: id("crash", stub), verb: "crash" });
-export const evict = (stub) => host("act", { id: id("evict", stub), verb: "evict", sockets: "close" });
+// A scope of "isolate" takes all objects that are in memory, as if their isolate ended.
+export const evict = (stub, { scope = "object" } = {}) => {
+  const object = id("evict", stub);
+  if (scope !== "object" && scope !== "isolate") throw new TypeError(`evict: unknown scope ${JSON.stringify(scope)}; there are "object" and "isolate"`);
+  return host(scope === "object" ? "act" : "act-all", { id: object, verb: "evict", sockets: "close" });
+};
 export const hibernate = (stub) => host("act", { id: id("hibernate", stub), verb: "evict", sockets: "hibernate" });
 export const kill = () => host("act-all", { verb: "crash" });
 export const powerLoss = () => host("power-loss");

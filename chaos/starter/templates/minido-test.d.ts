@@ -6,8 +6,8 @@ declare module "minido:test" {
   }
   /** The object dies as if its process did: what it had not written is lost, and calls of it fail. */
   export function crash(stub: Stub): Promise<void>;
-  /** The object leaves memory when it is idle, and its sockets are closed. */
-  export function evict(stub: Stub): Promise<void>;
+  /** The object leaves memory when it is idle, and its sockets are closed; with the scope "isolate" all that are in memory do. */
+  export function evict(stub: Stub, options?: { scope?: "object" | "isolate" }): Promise<void>;
   /** The object leaves memory when it is idle, and its hibernatable sockets stay. */
   export function hibernate(stub: Stub): Promise<void>;
   /** All objects die. */
