@@ -91,6 +91,7 @@ func (r *fileRun) do() (a *answer, err error) {
 			if n := p.settings.node; n != nil {
 				w.Net.Handle(nodeHost, n.serve)
 			}
+			w.Net.Handle("*", nowhere)
 			if name := p.settings.Outbound; name != "" {
 				w.Net.Handle("*", func(req *event.Request, done func(*event.Response, error)) func(error) {
 					return r.outbound(name, req, done)
@@ -143,6 +144,13 @@ func (r *fileRun) do() (a *answer, err error) {
 		return nil, fmt.Errorf("vitest: %w", err)
 	}
 	return a, nil
+}
+
+// nowhere answers what goes to the network: nobody does.
+func nowhere(req *event.Request, done func(*event.Response, error)) func(error) {
+	done(nil, &event.Error{Name: "Error", Message: fmt.Sprintf("%s %s: tests have no network. Answer it with fetchMock of cloudflare:test, msw, "+
+		"vi.spyOn(globalThis, \"fetch\"), or outboundService in the plugin's options", req.Method, req.URL)})
+	return func(error) {}
 }
 
 // outbound has the worker of that name answer what goes to the network, as miniflare's
