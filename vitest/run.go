@@ -305,7 +305,14 @@ func onlyLost(all []Error) bool {
 // replay is a command that runs one test with the fault at one point.
 func (r *runner) replay(f *File, t Test, n int) string {
 	o := r.project.options
-	return fmt.Sprintf("minido test %s --dir %s -t %s --chaos %s --at %d --seed %d", quote(f.Path), quote(o.Dir), quote("^"+regexp.QuoteMeta(t.FullName())+"$"), o.Chaos, n, o.Seed)
+	line := fmt.Sprintf("minido test %s --dir %s", quote(f.Path), quote(o.Dir))
+	if o.Config != "" {
+		line += " --config " + quote(o.Config)
+	}
+	if o.Timeout > 0 {
+		line += " --test-timeout " + o.Timeout.String()
+	}
+	return line + fmt.Sprintf(" -t %s --chaos %s --at %d --seed %d", quote("^"+regexp.QuoteMeta(t.FullName())+"$"), o.Chaos, n, o.Seed)
 }
 
 // quote quotes a word for a shell.

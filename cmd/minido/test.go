@@ -226,6 +226,9 @@ func write(name string, r *vitest.Report, out io.Writer) error {
 	if err != nil {
 		return err
 	}
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		return err
+	}
 	return os.WriteFile(file, []byte(text), 0o644)
 }
 

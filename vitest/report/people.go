@@ -160,11 +160,47 @@ func failures(r *vitest.Report, c colors) string {
 			show(f, f.Path+" > "+strings.Join(t.Path, " > "), errorsOf(t))
 		}
 	}
-	for _, x := range r.Findings {
+	for _, same := range alike(r) {
+		x := same[0]
 		show(&vitest.File{Path: x.File}, fmt.Sprintf("%s > %s, with %s at %s", x.File, x.Test, r.Chaos, x.Point), x.Errors)
 		fmt.Fprintf(&sb, "replay: %s\n", x.Replay)
+		var others []string
+		for _, y := range same[1:min(len(same), 1+shownPoints)] {
+			others = append(others, fmt.Sprintf("%s (--at %d)", y.Point, y.Number))
+		}
+		if len(same) > 1+shownPoints {
+			others = append(others, fmt.Sprintf("%d more", len(same)-1-shownPoints))
+		}
+		if len(others) > 0 {
+			fmt.Fprintf(&sb, "the same at %s: %s\n", plural(len(same)-1, "other point"), strings.Join(others, ", "))
+		}
 	}
 	return sb.String()
+}
+
+// shownPoints is how many other points of the same failure are listed.
+const shownPoints = 8
+
+// alike are the findings, those of a test that fails at one place together, in order.
+func alike(r *vitest.Report) (groups [][]vitest.Finding) {
+	at := map[string]int{}
+	for _, x := range r.Findings {
+		key := x.File + "\x00" + x.Test
+		for _, e := range x.Errors {
+			place := frameOf(r, &vitest.File{Path: x.File}, e)
+			if place.line == 0 {
+				place.file = e.Message
+			}
+			key += fmt.Sprintf("\x00%s\x00%v", e.Name, place)
+		}
+		n, known := at[key]
+		if !known {
+			n = len(groups)
+			at[key], groups = n, append(groups, nil)
+		}
+		groups[n] = append(groups[n], x)
+	}
+	return groups
 }
 
 func errorText(r *vitest.Report, f *vitest.File, e vitest.Error, c colors) string {

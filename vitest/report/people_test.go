@@ -1,6 +1,7 @@
 package report_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -64,5 +65,32 @@ describe("outer", () => describe("inner", () => { beforeAll(() => { throw new Er
 	repeated := &vitest.File{Runs: 12, Findings: 1}
 	if got := report.Repeated("default", vitest.Evict, repeated, false); got != "   evict: 12 runs, 1 finding\n" {
 		t.Errorf("%q", got)
+	}
+}
+
+// Findings of a test that fails at the same place are shown once, with their points; another
+// place, another error and another test are shown by themselves.
+func TestFindingsAlike(t *testing.T) {
+	r := &vitest.Report{Dir: t.TempDir(), Chaos: vitest.Evict}
+	find := func(test string, number int, name, message string, line int) {
+		r.Findings = append(r.Findings, vitest.Finding{File: "a.test.ts", Test: test, Point: fmt.Sprintf("rpc:after(Room/r)/rpc#%d", number), Number: number, Replay: fmt.Sprintf("minido test --at %d", number),
+			Errors: []vitest.Error{{Name: name, Message: message, Stack: fmt.Sprintf("x\n    at a.test.ts:%d:7", line)}}})
+	}
+	find("counts", 1, "AssertionError", "expected 1 to be 2", 5)
+	find("counts", 2, "AssertionError", "expected 1 to be 9", 9)
+	for n := 3; n <= 12; n++ {
+		find("counts", n, "AssertionError", "expected 1 to be 3", 5)
+	}
+	find("counts", 13, "TypeError", "no", 5)
+	find("other", 1, "AssertionError", "expected 1 to be 2", 5)
+	text, err := report.Text("default", r, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := strings.Count(text, "\nreplay: "); n != 4 {
+		t.Errorf("%d are shown", n)
+	}
+	if want := "replay: minido test --at 1\nthe same at 10 other points: rpc:after(Room/r)/rpc#3 (--at 3), "; !strings.Contains(text, want) || !strings.Contains(text, "rpc#10 (--at 10), 2 more\n") {
+		t.Errorf("%q is missing in:\n%s", want, text)
 	}
 }

@@ -243,6 +243,9 @@ func TestChaos(t *testing.T) {
 		t.Fatal("evictions found nothing")
 	}
 	x := r.Findings[0]
+	if want := fmt.Sprintf(" --config chaos.config.ts -t '^%s$' --chaos evict --at %d --seed 1", x.Test, x.Number); !strings.HasSuffix(x.Replay, want) {
+		t.Errorf("the replaying line is %q", x.Replay)
+	}
 	again := run(t, vitest.Options{Config: "chaos.config.ts", Chaos: vitest.Evict, Files: []string{x.File}, Name: x.Test, At: x.Number})
 	if len(again.Findings) != 1 || again.Findings[0].Point != x.Point {
 		t.Errorf("the replay found %+v", again.Findings)
