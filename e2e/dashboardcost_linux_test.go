@@ -265,6 +265,7 @@ func TestDashboardCost(t *testing.T) {
 						return
 					}
 					stop := m.follower(t, row.page)
+					m.more(t, row.rate/2) // it has been sent what was kept
 					b = m.window(t, row.rate)
 					lines += stop()
 				}
