@@ -12,8 +12,12 @@ import (
 	"minido.dev/minido/internal/sqlite"
 )
 
-// settleAfter is when, after the start, memory counts for more than speed.
-const settleAfter = time.Second
+// settleAfter is when, after the start, memory counts for more than speed; a server
+// that has work then is looked at again every settleInterval.
+const (
+	settleAfter    = time.Second
+	settleInterval = 250 * time.Millisecond
+)
 
 // ballastSize is how many bytes count as heap that nobody touches, so that they
 // take no memory. The heap of a server with little in it is so small that
@@ -104,6 +108,7 @@ func (m *memory) started(s shrinker) {
 	// the heap would stay as large as it has been.
 	m.grow(usualGrowth)
 	runtime.SetFinalizer(&cycle{m}, (*cycle).ended)
+	m.seen = allocatedBytes()
 	m.timer = m.clock.AfterFunc(settleAfter, m.settle)
 }
 
@@ -177,13 +182,21 @@ func (m *memory) stop() {
 	}
 }
 
+// settle gives back what starting took, the bundler's memory above all, as soon as there
+// is no work that would wait for it.
 func (m *memory) settle() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.stopped {
 		return
 	}
-	m.trim(allocatedBytes()) // the bundler's memory is not needed any more
+	now := allocatedBytes()
+	if now-m.seen < idleBytes {
+		m.trim(now)
+		return
+	}
+	m.seen = now
+	m.timer = m.clock.AfterFunc(settleInterval, m.settle)
 }
 
 func (m *memory) look() {

@@ -30,6 +30,11 @@ func TestMemoryIsGivenBackWhenIdle(t *testing.T) {
 		}
 		return m.trimmed
 	}
+	first := make([]byte, 2*trimBytes)
+	if look() != 0 {
+		t.Error("memory was given back while the first requests were answered")
+	}
+	runtime.KeepAlive(first)
 	settled := look()
 	if settled == 0 || m.ballast == nil {
 		t.Fatal("it did not settle")
