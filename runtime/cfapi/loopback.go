@@ -30,8 +30,8 @@ type ObjectClass struct {
 	Home func(done func(home any, err error))
 }
 
-// ObjectClass is a class as code sees it.
-func (a *API) ObjectClass(c *ObjectClass) goja.Value { return a.objectClass.Wrap(c) }
+// In is the class as code of an isolate sees it.
+func (c *ObjectClass) In(a *API) goja.Value { return a.objectClass.Wrap(c) }
 
 // defineLoopbacks makes the classes of what ctx.exports has for durable objects
 // (workerd: api/export-loopback.h).

@@ -163,13 +163,10 @@ func (x *Explorer) changeStatus(r *http.Request) answer {
 	if body.Rollback != nil && body.Status != "terminate" {
 		return failure(http.StatusBadRequest, codeInvalid, "'rollback' is only valid when terminating.")
 	}
-	if body.Rollback != nil && *body.Rollback {
-		return failure(http.StatusInternalServerError, codeInvalid, "Workflows: terminate({ rollback: true }) is not available in minido; terminate() is.")
-	}
 	if !slices.Contains([]string{"pause", "resume", "terminate", "restart"}, body.Status) {
 		return failure(http.StatusBadRequest, codeInvalid, "Invalid input")
 	}
-	ask := workflow.Ask{Op: body.Status}
+	ask := workflow.Ask{Op: body.Status, Rollback: body.Rollback != nil && *body.Rollback}
 	if body.Status == "restart" {
 		ask.From = body.From
 	}

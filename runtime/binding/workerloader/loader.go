@@ -238,7 +238,7 @@ func (l *loader) objectClass(call goja.FunctionCall) goja.Value {
 	if given, ok := call.Argument(2).(*goja.Object); ok {
 		c.Props = l.api.Pack(given)
 	}
-	return l.api.ObjectClass(c)
+	return c.In(l.api)
 }
 
 // dynamic is a worker that is loaded when it is first used, once its code is there. Safe

@@ -23,8 +23,7 @@ function (native, p) {
     async pause() { await crossed(native.stub(this.id).pause()); }
     async resume() { await crossed(native.stub(this.id).resume()); }
     async terminate(options) {
-      if (options?.rollback) throw new p.Error("Workflows: terminate({ rollback: true }) is not available in minido; terminate() is.");
-      await crossed(native.stub(this.id).terminate());
+      await crossed(native.stub(this.id).terminate(options?.rollback === true));
     }
     async restart(options) {
       await crossed(native.stub(this.id).restart(options?.from));

@@ -61,6 +61,7 @@ function (native, p) {
     const config = given.rollbackConfig ?? {};
     return { rollback: given.rollback, config: { ...defaults, ...config, retries: { ...defaults.retries, ...config.retries } } };
   };
+  const terminated = "Terminated"; // the name of the error with which an instance is terminated
   const undoing = "rollback:"; // before the key of a step, for the step that takes it back
   const delayTimeoutMs = 5000;
   // retryDelay is how long a step waits before its next attempt. The delay may be a
@@ -235,9 +236,20 @@ function (native, p) {
         this.#set("queued", ", paused = NULL");
         await this.#awake();
       }
-      async terminate() {
+      // terminate ends an instance, with a rollback once what has begun is taken back: the
+      // run comes again, up to the first step that is not decided, which names the undoing.
+      async terminate(rollback = false) {
         if (finished[this.#existing().status]) {
           throw named("WorkflowError", "(instance.cannot_terminate) Cannot terminate instance since its on a finite state");
+        }
+        if (rollback && this.#undoableSteps().length > 0) {
+          if (this.#failing() === undefined) {
+            this.#fails({ name: terminated, message: "Instance terminated during rollback" });
+            this.#abort("Aborting engine: User called terminate");
+            this.#set("queued", ", paused = NULL");
+            await this.#awake();
+          }
+          return this.#watch(() => (finished[this.#instance()?.status ?? "terminated"] ? { value() {} } : undefined));
         }
         this.#set("terminated");
         this.#abort("Aborting engine: User called terminate");
@@ -300,7 +312,7 @@ function (native, p) {
             if (this.#instance().status === "waitingForPause" && this.#active === 0) await this.waitForStatus("paused");
             break;
           case "resume": await this.resume(); break;
-          case "terminate": await this.terminate(); break;
+          case "terminate": await this.terminate(ask.rollback); break;
           case "restart": await this.restart(ask.from); break;
           default: throw new p.Error(`there is no operation ${ask.op}`);
         }
@@ -492,6 +504,7 @@ function (native, p) {
         }
         this.#run = 0;
         if (error === undefined) this.#set("complete", ", output = ?", output);
+        else if (failed?.name === terminated) this.#set("terminated");
         else this.#set("errored", ", error = ?", JSONStringify(plain(error)));
         this.#changed();
       }
@@ -503,6 +516,8 @@ function (native, p) {
         const { name, message } = JSONParse(row.error);
         return named(name, message);
       }
+      #fails(error) { this.#sql.exec("INSERT OR IGNORE INTO failing (one, error) VALUES (1, ?)", JSONStringify(error)); }
+      #undoableSteps() { return this.#sql.exec("SELECT steps.key AS key FROM steps JOIN undoable ON undoable.key = steps.key ORDER BY steps.rowid DESC").toArray(); }
       // undoable keeps how a step that begins is taken back if the instance fails.
       undoable(run, key, name, undo) {
         this.#came(run);
@@ -514,9 +529,9 @@ function (native, p) {
       // of its own, which is decided once and tried again like any other. The first that
       // cannot be taken back ends it.
       async #rollBack(run, error) {
-        const keys = this.#sql.exec("SELECT steps.key AS key FROM steps JOIN undoable ON undoable.key = steps.key ORDER BY steps.rowid DESC").toArray();
+        const keys = this.#undoableSteps();
         if (keys.length === 0) return;
-        this.#sql.exec("INSERT OR IGNORE INTO failing (one, error) VALUES (1, ?)", JSONStringify(error !== null && typeof error === "object" && "message" in error ? { name: `${error.name}`, message: `${error.message}` } : { name: "Error", message: `${error}` }));
+        this.#fails(error !== null && typeof error === "object" && "message" in error ? { name: `${error.name}`, message: `${error.message}` } : { name: "Error", message: `${error}` });
         try {
           for (let i = 0; i < keys.length; i++) {
             const key = keys[i].key, row = this.#step(key), undo = this.#undo[key], name = key.slice(3);
@@ -624,7 +639,12 @@ function (native, p) {
         }
         return this.#awaited(run, key);
       }
+      // stopped ends a run whose instance fails, at the first step that is not decided.
+      #stopped(key) {
+        if (!this.#step(key)?.ended && this.#failing() !== undefined) throw named("WorkflowFatalError", "Cannot execute steps during rollback phase");
+      }
       async #awaited(run, key) {
+        this.#stopped(key);
         if (this.#step(key).ended === null) await this.#wait(key);
         this.#came(run);
         return this.#answer(this.#step(key));
@@ -633,7 +653,7 @@ function (native, p) {
       async perform(run, key, name, config, callback) {
         this.#came(run);
         const undone = key.startsWith(undoing);
-        if (!undone && !this.#step(key)?.ended && this.#failing() !== undefined) throw named("WorkflowFatalError", "Cannot execute steps during rollback phase");
+        if (!undone) this.#stopped(key);
         if (!this.known(key)) this.#sql.exec("INSERT INTO steps (key, state, started) VALUES (?, 'new', ?)", key, DateNow());
         for (;;) {
           let row = this.#step(key);

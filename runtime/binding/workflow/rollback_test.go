@@ -33,6 +33,7 @@ export class Trip extends WorkflowEntrypoint {
       rollbackConfig: { retries: { limit: 1, delay: "1 hour" } },
     });
     await step.do("plain", async () => { await say("plain"); });
+    if (kind === "waits") await step.sleep("long", "30 days");
     await step.do("hotel", { retries: { limit: 0, delay: 1 } }, async () => { await say("hotel"); if (kind !== "fine") throw new TypeError("full"); return "H"; }, {
       rollback: async ({ output, stepName }) => { await say("undo " + stepName + " " + output); },
     });
@@ -42,6 +43,7 @@ export class Trip extends WorkflowEntrypoint {
 export default { async fetch(req, env) {
   const u = new URL(req.url), kind = decodeURIComponent(u.search.slice(1));
   if (u.pathname === "/entries") return Response.json(await env.LEDGER.getByName("l").entries());
+  if (u.pathname === "/terminate") return Response.json(await (await env.TRIPS.get("t")).terminate({ rollback: true }).catch((e) => e.message) ?? "done");
   if (u.pathname === "/create") return Response.json((await env.TRIPS.create({ id: "t", params: kind })).id);
   const { __LOCAL_DEV_STEP_OUTPUTS: _, ...status } = await (await env.TRIPS.get("t")).status();
   return Response.json(status);
@@ -123,6 +125,60 @@ func TestRollbackAcrossDeaths(t *testing.T) {
 			return a == b || strings.HasPrefix(b, "undo flight") && strings.HasPrefix(a, "undo flight-1 F1 full flight")
 		}) {
 			t.Errorf("commit %d: %q", n, got)
+		}
+	}
+}
+
+const ended = `{"status":"terminated","output":null}`
+
+// An instance that is terminated with a rollback takes back what it has begun before
+// terminate() resolves, one that is paused, too.
+func TestTerminateWithRollback(t *testing.T) {
+	w := trips(t, minidotest.Options{})
+	get(w, "/create?waits")
+	w.Advance(time.Minute)
+	want(t, w, "/terminate", `"done"`)
+	want(t, w, "/entries", `["flight","plain","undo flight-1 F1 Instance terminated during rollback flight 1"]`)
+	want(t, w, "/status", ended)
+	want(t, w, "/terminate", `"WorkflowError: (instance.cannot_terminate) Cannot terminate instance since its on a finite state"`)
+	w.Advance(31 * 24 * time.Hour)
+	want(t, w, "/entries", `["flight","plain","undo flight-1 F1 Instance terminated during rollback flight 1"]`)
+}
+
+// A rollback that terminate() asked for goes on after a death at any commit.
+func TestTerminateAcrossDeaths(t *testing.T) {
+	for n := 1; ; n++ {
+		seen, armed := 0, false
+		w := trips(t, minidotest.Options{Kill: func(p killpoint.Point) bool {
+			if armed && p.Kind == killpoint.Commit {
+				seen++
+			}
+			return armed && p.Kind == killpoint.Commit && seen == n
+		}})
+		get(w, "/create?waits")
+		w.Advance(time.Minute)
+		armed = true
+		over := false
+		timer := w.Clock().AfterFunc(time.Hour, func() { over = true })
+		w.Send("GET", "http://localhost/terminate", "")
+		if err := w.Until(func() bool { return over }); err != nil && !errors.Is(err, minidotest.ErrKilled) {
+			t.Fatal(err)
+		}
+		timer.Stop()
+		if !w.Dead() {
+			if n < 5 {
+				t.Errorf("only %d commits", n-1)
+			}
+			return
+		}
+		w = w.Revive()
+		w.Advance(time.Minute)
+		get(w, "/terminate") // it did not come, or is done
+		want(t, w, "/status", ended)
+		got := get(w, "/entries")
+		again := strings.Replace(got, `,"undo flight-1 F1 Instance terminated during rollback flight 1"`, "", 1)
+		if got != `["flight","plain","undo flight-1 F1 Instance terminated during rollback flight 1"]` && !strings.HasPrefix(again, `["flight","plain","undo flight-1 F1 Instance terminated during rollback flight `) {
+			t.Errorf("commit %d: %s", n, got)
 		}
 	}
 }

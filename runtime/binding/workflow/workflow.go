@@ -166,6 +166,8 @@ type Ask struct {
 	Params json.RawMessage `json:"params,omitempty"` // create
 	From   json.RawMessage `json:"from,omitempty"`   // restart: the step to begin at
 	Type   string          `json:"type,omitempty"`   // event
+	// Rollback has terminate take back what has begun.
+	Rollback bool `json:"rollback,omitempty"`
 	// Payload is the event's.
 	Payload json.RawMessage `json:"payload,omitempty"`
 }
