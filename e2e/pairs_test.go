@@ -144,6 +144,20 @@ func TestDyingServerIsNotAsked(t *testing.T) {
 	}
 }
 
+// What happens to users of published packages when a process dies: fixtures/published.
+func TestPublishedPackages(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ project, plan, want string }{
+		{"published/dofs", "kill@commit:before(Disk/d)/timer#4", "published-dofs-Disk dofs_chunks"},
+		{"published/y-partyserver", "kill@response:before(Doc/d)/body#2", "published-y-partyserver-Doc documents"},
+	} {
+		r, out := campaignOf(t, "replay", fixture(t, c.project), "--mode", "sim", "--plan", c.plan)
+		if found := r.Findings(); r.Code != 1 || len(found) != 1 || !strings.Contains(found[0].Cause, c.want) {
+			t.Errorf("%s: code %d, findings %+v\n%s", c.project, r.Code, found, out)
+		}
+	}
+}
+
 // Where production would not hibernate an object, whose timers are pending, there is no point
 // to visit.
 func TestRefusedHibernations(t *testing.T) {

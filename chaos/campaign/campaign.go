@@ -370,8 +370,15 @@ func (c *campaign) wants(r Case) bool {
 	return slices.ContainsFunc(append(slices.Clone(r.like), r), func(one Case) bool { return !one.Outcome.OK() && c.kept.room(one.Cause()) })
 }
 
-// over reports whether the campaign's time is.
-func (c *campaign) over() bool { return !c.until.IsZero() && !c.clock.Now().Before(c.until) }
+// over reports whether the campaign's time is, or whether it has found enough.
+func (c *campaign) over() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.StopAfter > 0 && len(c.kept.causes) >= c.StopAfter {
+		c.report.Enough = len(c.kept.causes)
+	}
+	return c.report.Enough > 0 || !c.until.IsZero() && !c.clock.Now().Before(c.until)
+}
 
 // paceName is Case.Pace of its cases.
 func (c *campaign) paceName() string {
@@ -381,7 +388,7 @@ func (c *campaign) paceName() string {
 	return c.Pace.String()
 }
 
-// leave counts the cases of a group for which there was no time. How many are drawn
+// leave counts the cases of a group that are not begun any more. How many are drawn
 // depends on it anyway.
 func (c *campaign) leave(g group) {
 	c.mu.Lock()

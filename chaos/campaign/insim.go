@@ -14,6 +14,7 @@ import (
 	"minido.dev/minido/chaos/drive"
 	"minido.dev/minido/chaos/fault"
 	"minido.dev/minido/chaos/fibers"
+	"minido.dev/minido/chaos/orders"
 	"minido.dev/minido/chaos/outside"
 	"minido.dev/minido/chaos/process"
 	"minido.dev/minido/chaos/sim"
@@ -60,7 +61,7 @@ type simWorld struct {
 }
 
 func (s *slot) simWorld(r *caseRun, seed uint64) (*simWorld, error) {
-	o := sim.Options{Dir: r.dir, Events: r.events, KeepLines: true, Timeout: s.camp.Timeout, World: s.camp.worldOptions(seed)}
+	o := sim.Options{Dir: r.dir, Events: r.events, KeepLines: true, Timeout: s.camp.Timeout + r.plan.Held(), World: s.camp.worldOptions(seed)}
 	if r.log != nil {
 		o.Log = r.log
 	}
@@ -81,7 +82,7 @@ func (s *slot) simWorld(r *caseRun, seed uint64) (*simWorld, error) {
 	if r.reference != nil {
 		r.session.Lose(r.reference.lose)
 		r.session.Break(r.reference.breaks)
-		r.session.Stagger(r.reference.ranks, spaced)
+		r.session.Stagger(r.reference.ranks, orders.Apart)
 	}
 	if step := s.camp.Step; step != nil && r.log != nil {
 		step.Attach(system, r.rewind)

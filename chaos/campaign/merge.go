@@ -42,6 +42,7 @@ func Merge(all []Report) (Report, error) {
 		out.Ms = max(out.Ms, r.Ms)
 		out.Missed = append(out.Missed, r.Missed...)
 		out.Left += r.Left
+		out.Enough = max(out.Enough, r.Enough)
 		out.Resumed += r.Resumed
 		for _, c := range r.Cases {
 			kept.put(&out, c)

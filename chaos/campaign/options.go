@@ -84,6 +84,9 @@ type Options struct {
 	// For, unless 0, is the campaign's time: no case begins after it. Random then ignores its
 	// number of runs.
 	For time.Duration
+	// StopAfter, unless 0, is how many findings (Report.Findings) are enough: no case begins
+	// after that. Those that then run come to their end, and may find more.
+	StopAfter int
 	// Corpus, unless "", is a directory in which Random keeps the plans that came where none
 	// before had, and from which it begins.
 	Corpus string
@@ -231,7 +234,7 @@ func (o Options) complete() (Options, error) {
 		return o, usage("--schedules and --then exclude each other: an order of messages ends no life, so no other version would be loaded.")
 	case o.Schedules != 0 && o.Mode != Sim:
 		return o, usage("--schedules belongs to --mode sim: real processes choose their own order.")
-	case o.Schedules < 0 || o.Jobs < 0 || o.For < 0 || o.Horizon < 0 || o.Within < 0 || o.Timeout < 0 || o.Max < 0:
+	case o.Schedules < 0 || o.Jobs < 0 || o.StopAfter < 0 || o.For < 0 || o.Horizon < 0 || o.Within < 0 || o.Timeout < 0 || o.Max < 0:
 		return o, usage("times and counts must not be negative.")
 	}
 	for _, pattern := range o.Mask {

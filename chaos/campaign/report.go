@@ -236,7 +236,10 @@ type Report struct {
 	// Resumed is how many of its cases an earlier run of the campaign had done
 	// (Options.Resume).
 	Resumed int `json:"resumed,omitempty"`
-	// Left is how many cases were not run because the time was over (Options.For).
+	// Enough is after how many findings no further case began (Options.StopAfter), 0 if the
+	// campaign did not end for that.
+	Enough int `json:"enough,omitempty"`
+	// Left is how many cases were not run because the time was over (Options.For), or for that.
 	Left int `json:"left,omitempty"`
 	// Cases are those that are kept (MaxKept, MaxExamples), Folded counts the others.
 	Cases  []Case  `json:"cases"`

@@ -300,3 +300,24 @@ func TestDeathDuringAFault(t *testing.T) {
 		t.Errorf("%d kills, %v", r.Kills, err)
 	}
 }
+
+// A campaign that has found enough begins no further case: the report says after how many
+// findings it stopped, and how many cases were left.
+func TestStopAfter(t *testing.T) {
+	bad := strings.Replace(counts, `await this.ctx.storage.put("n", n);`, `await this.ctx.storage.put("n", n); await scheduler.wait(10); await this.ctx.storage.put("m", n);`, 1)
+	o := toldOptions(t, bad, "POST /", "POST /again")
+	o.Jobs = 1
+	all, err := Enumerate(t.Context(), o, 1)
+	if err != nil || len(all.Findings()) != 1 || all.Failures() < 2 || all.Enough > 0 {
+		t.Fatalf("%d findings in %d cases, enough %d, %v", len(all.Findings()), all.Failures(), all.Enough, err)
+	}
+	o.Dir, o.StopAfter = t.TempDir(), 1
+	r, err := Enumerate(t.Context(), o, 1)
+	if err != nil || r.Code != chaos.Violated || r.Failures() >= all.Failures() || r.Enough != 1 || r.Left == 0 || r.Runs()+r.Left != all.Runs() {
+		t.Errorf("code %d, %d of %d cases failed, enough %d, left %d of %d, %v", r.Code, r.Failures(), r.Runs(), r.Enough, r.Left, all.Runs(), err)
+	}
+	o.Dir, o.StopAfter = t.TempDir(), 2
+	if r, err := Enumerate(t.Context(), o, 1); err != nil || r.Runs() != all.Runs() || r.Enough > 0 {
+		t.Errorf("with findings to spare: %d of %d cases, enough %d, %v", r.Runs(), all.Runs(), r.Enough, err)
+	}
+}

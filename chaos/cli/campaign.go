@@ -87,6 +87,7 @@ type Common struct {
 	Jobs      int      `placeholder:"N" help:"How many runs at a time. Default: twice the number of processors; in a simulation that number."`
 	Shard     string   `placeholder:"I/N" help:"Run only the Ith of N parts. minido chaos merge merges the reports."`
 	Reporter  []string `placeholder:"KIND[=FILE]" help:"list, story (of a single run), ndjson (a line of JSON for each run), json, junit, github, html or markdown; may be repeated. Default: list; story for run."`
+	StopAfter int      `placeholder:"N" help:"For enumerate and random: begin no run after N findings (groups of failures with the same cause)."`
 	Resume    bool     `help:"For enumerate and random: go on with the campaign that was interrupted in --dir, or begin it there."`
 	Dir       string   `placeholder:"DIR" help:"Directory of the evidence. Default: a new one below minido-out."`
 	Keep      bool     `help:"Keep the evidence of runs that passed, too."`
@@ -189,7 +190,7 @@ func (c *Shrink) Run() error {
 // options reads the common flags.
 func (c *Common) options() (campaign.Options, error) {
 	o := campaign.Options{Project: c.Project, Then: c.Then, Env: c.Env, Vars: c.Var, CommandVars: c.Var, Recover: chaos.Recovery(c.Recover), SinkVar: c.Effects,
-		Timeout: c.Timeout, Horizon: c.Horizon, Within: c.Within, Jobs: c.Jobs, Dir: c.Dir, Resume: c.Resume, Keep: c.Keep, NoStandby: c.NoStandby, AIURL: c.AIURL,
+		Timeout: c.Timeout, Horizon: c.Horizon, Within: c.Within, Jobs: c.Jobs, StopAfter: c.StopAfter, Dir: c.Dir, Resume: c.Resume, Keep: c.Keep, NoStandby: c.NoStandby, AIURL: c.AIURL,
 		Mode: campaign.Mode(c.Mode), Seed: c.Seed, SelfCheck: c.SelfCheck, Mask: c.Mask, CommandMask: c.Mask, NoDifferential: c.NoDifferential}
 	if c.Pace != nil {
 		o.Pace, o.OnePace = *c.Pace, true

@@ -49,6 +49,7 @@ type Session struct {
 	begun      int    // steps, but those that were not sent
 	ended      int    // those of them that were answered
 	held       bool
+	missing    bool // the last answer was lost by Lose: the next question is as the first of a life
 
 	dialing sync.Mutex // one at a time, so that an agent gets one client
 
@@ -257,9 +258,10 @@ func (s *Session) Steps() (sent, answered int) {
 func (s *Session) pause(step Step) (d time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if step.Again {
+	if step.Again && !s.missing {
 		return 0
 	}
+	s.missing = false
 	if s.done > 0 {
 		d = s.pace
 	}
@@ -399,6 +401,9 @@ func (s *Session) Do(ctx context.Context, step Step) (result Result, err error) 
 	if loss == nil {
 		return s.do(ctx, step)
 	}
+	s.mu.Lock()
+	s.missing = true
+	s.mu.Unlock()
 	if loss.Delivered {
 		if _, err := s.do(ctx, step); err != nil {
 			return Result{}, err

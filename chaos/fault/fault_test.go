@@ -71,3 +71,11 @@ func TestHappens(t *testing.T) {
 		}
 	}
 }
+
+// What waits in a run is as much more patient as the plan's delays are long.
+func TestHeld(t *testing.T) {
+	plan, err := ParsePlan("delay(29.951s)@rpc:before(Bot/b1)/timer#1; slow(1m)@commit:before#1; delay(2m)@alarm:before(Bot/b1)/alarm#1; kill@commit:after#3")
+	if got := plan.Held(); err != nil || got != 149951*time.Millisecond {
+		t.Errorf("%v, %v", got, err)
+	}
+}

@@ -159,3 +159,14 @@ func isMessage(at killpoint.Point) bool {
 	}
 	return false
 }
+
+// Held is for how long the plan's delays hold messages up in all: what waits for them is
+// to be as much more patient.
+func (p Plan) Held() (sum time.Duration) {
+	for _, f := range p {
+		if d, err := time.ParseDuration(f.Arg); f.Verb == Delay && err == nil {
+			sum += d
+		}
+	}
+	return sum
+}

@@ -3,10 +3,12 @@ package oracle
 import (
 	"cmp"
 	"fmt"
+	"hash/crc32"
 	"maps"
 	"path"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -42,13 +44,20 @@ func Learn(runs, births []State, given []string) Mask {
 		other := run.flat(Mask{objects: m.objects})
 		for _, at := range union(first, other) {
 			a, b := first[at], other[at]
-			if len(a.rows) != len(b.rows) || !slices.Equal(a.columns, b.columns) {
+			if len(a.rows) != len(b.rows) {
 				m.columns[at.key()] = true
 				continue
 			}
-			for i, column := range a.columns {
-				if !slices.Equal(a.column(i), b.column(i)) {
+			for _, column := range union(a.members(), b.members()) {
+				i, j := slices.Index(a.columns, column), slices.Index(b.columns, column)
+				switch parent, _ := parentOf(column); {
+				case i >= 0 && j >= 0 && slices.Equal(a.column(i), b.column(j)):
+				case i >= 0 && j >= 0:
 					m.columns[at.key()+"."+column] = true
+				case parent == "":
+					m.columns[at.key()] = true
+				default: // names of members that vary
+					m.columns[at.key()+"."+parent] = true
 				}
 			}
 		}
@@ -66,8 +75,33 @@ func (m Mask) hides(at place, column string) bool {
 	if counted.MatchString(at.name) || at.isTold() && ofProcess.MatchString(column) {
 		return true
 	}
-	return m.columns[at.key()+"."+column] || counted.MatchString(column) || m.excludes(at.name+"."+column)
+	if counted.MatchString(column) {
+		return true
+	}
+	for more := true; more; column, more = parentOf(column) {
+		if m.columns[at.key()+"."+column] || m.excludes(at.name+"."+column) {
+			return true
+		}
+	}
+	return false
 }
+
+// parentOf is the object that a member belongs to; ok is false for what is a column itself.
+func parentOf(column string) (parent string, ok bool) {
+	n := strings.LastIndexByte(column, '.')
+	return column[:max(n, 0)], n > 0
+}
+
+// lasting are columns with how long something took: that it was measured counts, not what
+// came out, since a recovery takes longer.
+var lasting = regexp.MustCompile(`(?i)(^|[._])(elapsed|duration|latency|took)|_ms$|[a-z](?-i:Ms)$`)
+
+// units are columns with how much time is accounted for. It may be more after a fault, when
+// something waited for the recovery, but not less.
+var units = regexp.MustCompile(`(?i)(^|[._])(seconds|minutes|hours)$`)
+
+// measured is a number of any size.
+var measured = regexp.MustCompile(`^-?\d+(\.\d+)?$`)
 
 // excludes reports whether a user's pattern names a table, or a table.column.
 func (m Mask) excludes(name string) bool {
@@ -138,9 +172,25 @@ func (s State) flat(m Mask) map[place]table {
 			continue
 		}
 		into := out[at]
-		into.columns = pick(t.columns, kept)
+		if columns := pick(t.columns, kept); into.rows == nil {
+			into.columns = columns
+		} else {
+			into = into.wider(columns)
+			t, kept = t.wider(into.columns), nil
+			for _, column := range into.columns {
+				kept = append(kept, slices.Index(t.columns, column))
+			}
+		}
+		if at.object != "" && slices.Contains(into.columns, t.serial) {
+			into.serial = t.serial
+		}
 		for _, row := range t.rows {
 			row = pick(row, kept)
+			for i, cell := range row {
+				if !at.isTold() && measured.MatchString(cell) && lasting.MatchString(into.columns[i]) {
+					row[i] = "#"
+				}
+			}
 			if !at.isTold() && slices.ContainsFunc(row, counted.MatchString) {
 				continue // a log of attempts
 			}
@@ -177,11 +227,132 @@ func (t table) column(i int) []string {
 	return out
 }
 
+// members are the columns as a set.
+func (t table) members() map[string]bool {
+	out := map[string]bool{}
+	for _, column := range t.columns {
+		out[column] = true
+	}
+	return out
+}
+
+// wider is t with these columns, too.
+func (t table) wider(columns []string) table {
+	out := t
+	for _, column := range columns {
+		if slices.Contains(t.columns, column) {
+			continue
+		}
+		out.columns = append(slices.Clip(out.columns), column)
+	}
+	out.rows = nil
+	for _, row := range t.rows {
+		for len(row) < len(out.columns) {
+			row = append(slices.Clip(row), absent)
+		}
+		out.rows = append(out.rows, row)
+	}
+	return out
+}
+
+// ranked is t with the numbers that SQLite has given as those of their order: a number is
+// also used up by a row that was not inserted (INSERT OR IGNORE) or that was deleted.
+func (t table) ranked() table {
+	n := slices.Index(t.columns, t.serial)
+	out := t
+	out.rows = slices.Clone(t.rows)
+	slices.SortStableFunc(out.rows, func(a, b []string) int {
+		return cmp.Or(cmp.Compare(len(a[n]), len(b[n])), cmp.Compare(a[n], b[n]))
+	})
+	for i, row := range out.rows {
+		out.rows[i] = slices.Clone(row)
+		out.rows[i][n] = fmt.Sprint("#", i+1)
+	}
+	return out
+}
+
+// telling are two tables without the members of objects that are the same in all rows of both:
+// they say nothing to people.
+func telling(a, b table) (table, table) {
+	same := func(column string) bool {
+		if _, member := parentOf(column); !member {
+			return false
+		}
+		var cells []string
+		for _, t := range []table{a, b} {
+			i := slices.Index(t.columns, column)
+			if i < 0 && len(t.rows) > 0 {
+				return false
+			}
+			for _, row := range t.rows {
+				cells = append(cells, row[i])
+			}
+		}
+		return len(slices.Compact(cells)) == 1
+	}
+	without := func(t table) table {
+		var kept []int
+		out := t
+		for i, column := range t.columns {
+			if !same(column) {
+				kept = append(kept, i)
+			}
+		}
+		if len(kept) == len(t.columns) {
+			return t
+		}
+		out.columns, out.rows = pick(t.columns, kept), nil
+		for _, row := range t.rows {
+			out.rows = append(out.rows, pick(row, kept))
+		}
+		return out
+	}
+	return without(a), without(b)
+}
+
+// within is t whose rows have the times of those of want that they are like but for more of it.
+func (t table) within(want table) table {
+	if !slices.ContainsFunc(t.columns, units.MatchString) || !slices.Equal(t.columns, want.columns) {
+		return t
+	}
+	out, left := t, slices.Clone(want.rows)
+	out.rows = nil
+	for _, row := range t.rows {
+		like := slices.IndexFunc(left, func(other []string) bool {
+			for i, cell := range row {
+				if cell != other[i] && !(units.MatchString(t.columns[i]) && more(cell, other[i])) {
+					return false
+				}
+			}
+			return true
+		})
+		if like >= 0 {
+			row = left[like]
+			left = slices.Delete(left, like, like+1)
+		}
+		out.rows = append(out.rows, row)
+	}
+	return out
+}
+
+// more reports whether both are numbers, and a is greater.
+func more(a, b string) bool {
+	x, err := strconv.ParseFloat(a, 64)
+	y, err2 := strconv.ParseFloat(b, 64)
+	return err == nil && err2 == nil && x > y
+}
+
 // lines are the rows as text, with how often each is there.
 func (t table) lines() map[string]int {
 	out := map[string]int{}
 	for _, row := range t.rows {
-		out[show(t.columns, row)]++
+		var columns, cells []string
+		for i, cell := range row {
+			if cell != absent {
+				columns, cells = append(columns, t.columns[i]), append(cells, cell)
+			}
+		}
+		out[show(columns, cells)]++
 	}
 	return out
 }
@@ -192,7 +363,7 @@ func show(columns, row []string) string {
 	for i, column := range columns {
 		cell := row[i]
 		if r := []rune(cell); len(r) > 60 {
-			cell = string(r[:60]) + "…" + fmt.Sprint(len(r))
+			cell = fmt.Sprintf("%s…%d/%04x", string(r[:60]), len(r), uint16(crc32.ChecksumIEEE([]byte(cell))))
 		}
 		parts = append(parts, column+"="+cell)
 	}
@@ -244,7 +415,12 @@ func Differences(got, want State, m Mask) []Difference {
 			out = append(out, toldDifferences(at, a[at], b[at], got.cut[at.name])...)
 			continue
 		}
+		a[at] = a[at].within(b[at])
+		a[at], b[at] = telling(a[at], b[at])
 		have, should := a[at].lines(), b[at].lines()
+		if a[at].serial != "" && a[at].serial == b[at].serial && maps.Equal(a[at].ranked().lines(), b[at].ranked().lines()) {
+			continue
+		}
 		for _, row := range slices.Sorted(slices.Values(union(have, should))) {
 			if have[row] < should[row] && (m.records[at.key()] || m.records != nil && at.name == effects) {
 				continue // the record is there in its place: it may say that this was given up
@@ -354,7 +530,7 @@ func (m Mask) logsStarts(at place) bool {
 // cells are those of a row that show made, without the names of columns.
 func cells(row string) string { return columnName.ReplaceAllString(row, "") }
 
-var columnName = regexp.MustCompile(`(^| )[A-Za-z_]+=`)
+var columnName = regexp.MustCompile(`(^| )[A-Za-z_.\[\]#]+=`)
 
 // born is s with the objects that it lacks and got has, as their constructors leave them.
 func (s State) born(got State, births []State) State {

@@ -45,7 +45,11 @@ const (
 type table struct {
 	columns []string
 	rows    [][]string
+	serial  string // the column that AUTOINCREMENT numbers, or ""
 }
+
+// absent is the cell of a row that has no such member.
+const absent = "\x00"
 
 // bookkeeping are the tables of SQLite, of the runtime and of the agents SDK, whose
 // packages count attempts and interruptions in them; checkers of their own judge those.
@@ -88,26 +92,26 @@ func Read(dir string, events []history.Event) (State, error) {
 
 // readKVNamespace reads the entries of a KV binding; their values are files.
 func (s State) readKVNamespace(file string, at place) error {
-	return s.readEntries(file, at, "SELECT key, blob_id, metadata FROM _mf_entries", func(r evidence.Row) (string, error) {
+	return s.readEntries(file, at, "SELECT key, blob_id, metadata FROM _mf_entries", func(r evidence.Row) (any, map[string]string, error) {
 		all := os.DirFS(filepath.Dir(filepath.Dir(file)))
 		blobs, err := fs.Glob(all, "*/blobs/"+r.Text("blob_id"))
 		if err != nil || len(blobs) == 0 {
-			return "", errors.Join(err, fmt.Errorf("the value of %q has no file", r.Text("key")))
+			return nil, nil, errors.Join(err, fmt.Errorf("the value of %q has no file", r.Text("key")))
 		}
 		value, err := fs.ReadFile(all, blobs[0])
-		return text(value) + " " + text(r["metadata"]), err
+		return ofBytes(value), map[string]string{"(metadata)": text(r["metadata"])}, err
 	})
 }
 
 // readBucket reads the objects of an R2 binding; their values are compared by their ETag.
 func (s State) readBucket(file string, at place) error {
-	return s.readEntries(file, at, "SELECT key, etag, size FROM _mf_objects", func(r evidence.Row) (string, error) {
-		return fmt.Sprintf("%d bytes, %.8s", r.Int("size"), r.Text("etag")), nil
+	return s.readEntries(file, at, "SELECT key, etag, size FROM _mf_objects", func(r evidence.Row) (any, map[string]string, error) {
+		return fmt.Sprintf("%d bytes, %.8s", r.Int("size"), r.Text("etag")), nil, nil
 	})
 }
 
 // readEntries makes each entry a table of its own, so that each is masked for itself.
-func (s State) readEntries(file string, at place, sql string, value func(evidence.Row) (string, error)) (err error) {
+func (s State) readEntries(file string, at place, sql string, value func(evidence.Row) (any, map[string]string, error)) (err error) {
 	db, err := evidence.Open(file)
 	if err != nil {
 		return err
@@ -118,22 +122,16 @@ func (s State) readEntries(file string, at place, sql string, value func(evidenc
 		return err // died before the table was made
 	}
 	rows, err := db.Query(sql)
+	all := entries{}
 	for _, r := range rows {
-		cell, err := value(r)
+		v, beside, err := value(r)
 		if err != nil {
 			return err
 		}
-		s.addEntry(at, r.Text("key"), cell)
+		all.add(r.Text("key"), v, beside)
 	}
+	s.putEntries(at, all)
 	return err
-}
-
-func (s State) addEntry(at place, key, value string) {
-	name := kvPrefix + normal(key)
-	t := s.tables[place{at.namespace, at.object, name}]
-	t.columns = []string{"value"}
-	t.rows = append(t.rows, []string{value})
-	s.put(at, name, t)
 }
 
 func (s State) readObject(file string, at place) (err error) {
@@ -162,11 +160,13 @@ func (s State) readObject(file string, at place) (err error) {
 		if err != nil {
 			return err
 		}
-		s.add(at, name, rows)
+		if err := s.add(db, at, name, rows); err != nil {
+			return err
+		}
 	}
 	_, set, err := db.Alarm()
 	if err == nil && set {
-		s.put(at, alarm, table{[]string{"alarm"}, [][]string{{"set"}}})
+		s.put(at, alarm, table{columns: []string{"alarm"}, rows: [][]string{{"set"}}})
 	}
 	return err
 }
@@ -174,31 +174,35 @@ func (s State) readObject(file string, at place) (err error) {
 // readKV reads what ctx.storage.put has stored, but for what packages count there.
 func (s State) readKV(db *evidence.DB, at place) error {
 	rows, err := db.Query("SELECT key, value FROM _cf_KV")
+	all := entries{}
 	for _, r := range rows {
 		if key := r.Text("key"); !bookkeeping.MatchString(key) {
-			s.addEntry(at, key, text(r["value"]))
+			all.add(key, serialized(r["value"]), nil)
 		}
 	}
+	s.putEntries(at, all)
 	return err
 }
 
-func (s State) add(at place, name string, rows []evidence.Row) {
+// autoincrement says in a table's declaration that SQLite numbers its rows and never uses a
+// number again.
+var autoincrement = regexp.MustCompile(`(?i)\bAUTOINCREMENT\b`)
+
+func (s State) add(db *evidence.DB, at place, name string, rows []evidence.Row) error {
 	if len(rows) == 0 {
-		return // as if it had not been created yet
+		return nil // as if it had not been created yet
 	}
-	var t table
-	for column := range rows[0] { // order-independent: sorted below
-		t.columns = append(t.columns, column)
-	}
-	slices.Sort(t.columns)
+	var all told
 	for _, r := range rows {
-		cells := make([]string, len(t.columns))
-		for i, column := range t.columns {
-			cells[i] = text(r[column])
-		}
-		t.rows = append(t.rows, cells)
+		all.rows = append(all.rows, expand(r))
+	}
+	t := all.table()
+	declared, err := db.Query("SELECT m.sql, c.name FROM sqlite_master m, pragma_table_info(m.name) c WHERE m.type = 'table' AND m.name = ? AND c.pk = 1", name)
+	if err == nil && len(declared) == 1 && autoincrement.MatchString(declared[0].Text("sql")) {
+		t.serial = declared[0].Text("name")
 	}
 	s.put(at, name, t)
+	return err
 }
 
 func (s State) put(at place, name string, t table) {

@@ -148,11 +148,14 @@ func (t *told) add(data json.RawMessage, status string) {
 // maxDepth is how deep members are columns of their own.
 const maxDepth = 6
 
+// unnamed is the column of a value that is no object.
+const unnamed = "answer"
+
 // flatten adds a cell for each member; the elements of a list share one.
 func flatten(path string, value any, row map[string]string, depth int) {
 	put := func(text string) {
 		if path == "" {
-			path = "answer"
+			path = unnamed
 		}
 		if old, more := row[path]; more {
 			text = old + ", " + text
@@ -210,7 +213,11 @@ func (t *told) table() table {
 	for _, row := range t.rows {
 		cells := make([]string, len(out.columns))
 		for i, column := range out.columns {
-			cells[i] = row[column]
+			cell, has := row[column]
+			if !has {
+				cell = absent
+			}
+			cells[i] = cell
 		}
 		out.rows = append(out.rows, cells)
 	}
@@ -269,7 +276,7 @@ func (t table) said() map[string]int {
 	for _, row := range t.rows {
 		var columns, cells []string
 		for i, cell := range row {
-			if cell != "" {
+			if cell != "" && cell != absent {
 				columns, cells = append(columns, t.columns[i]), append(cells, cell)
 			}
 		}

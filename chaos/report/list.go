@@ -164,7 +164,12 @@ func (l *list) end(r campaign.Report) error {
 	if r.Unreached > 0 {
 		words = append(words, fmt.Sprintf("%d runs never came to a fault that was drawn for them, and do not count as passed", r.Unreached))
 	}
-	if r.Left > 0 {
+	switch {
+	case r.Enough > 0 && r.Left > 0:
+		words = append(words, l.paint(amber, fmt.Sprintf("stopped after %s, before %d more cases", plural(r.Enough, "finding"), r.Left)))
+	case r.Enough > 0:
+		words = append(words, l.paint(amber, "stopped after "+plural(r.Enough, "finding")))
+	case r.Left > 0:
 		words = append(words, l.paint(amber, fmt.Sprintf("the time was over before %d more", r.Left)))
 	}
 	if r.Skipped > 0 {
