@@ -91,7 +91,7 @@ func (r *fileRun) do() (a *answer, err error) {
 			if n := p.settings.node; n != nil {
 				w.Net.Handle(nodeHost, n.serve)
 			}
-			w.Net.Handle("*", nowhere)
+			w.Net.Handle("*", elsewhere)
 			if name := p.settings.Outbound; name != "" {
 				w.Net.Handle("*", func(req *event.Request, done func(*event.Response, error)) func(error) {
 					return r.outbound(name, req, done)
@@ -146,10 +146,18 @@ func (r *fileRun) do() (a *answer, err error) {
 	return a, nil
 }
 
-// nowhere answers what goes to the network: nobody does.
-func nowhere(req *event.Request, done func(*event.Response, error)) func(error) {
-	done(nil, &event.Error{Name: "Error", Message: fmt.Sprintf("%s %s: tests have no network. Answer it with fetchMock of cloudflare:test, msw, "+
-		"vi.spyOn(globalThis, \"fetch\"), or outboundService in the plugin's options", req.Method, req.URL)})
+// elsewhere answers what goes to the network: servers of this machine, and nobody.
+func elsewhere(req *event.Request, done func(*event.Response, error)) func(error) {
+	if !req.Upgrade && isLocal(req.URL) {
+		askLocal(req, done)
+		return func(error) {}
+	}
+	what := "no network but HTTP servers of this machine"
+	if req.Upgrade {
+		what = "no WebSockets but the worker's own"
+	}
+	done(nil, &event.Error{Name: "Error", Message: fmt.Sprintf("%s %s: tests have %s. Answer it with fetchMock of cloudflare:test, msw, "+
+		"vi.spyOn(globalThis, \"fetch\"), or outboundService in the plugin's options", req.Method, req.URL, what)})
 	return func(error) {}
 }
 

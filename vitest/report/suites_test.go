@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -200,6 +202,46 @@ it("is answered", async () => expect(await (await SELF.fetch("http://x/")).text(
 it("is refused", async () => { const r = await fetch("https://other.example/"); expect([r.status, await r.text()]).toEqual([500, expect.stringContaining("net.connect disabled")]); });`,
 	})
 	if r := runIn(t, dir, vitest.Options{}); r.Failed() || len(r.Files[0].Tests()) != 3 {
+		t.Errorf("%q", lines(r))
+	}
+}
+
+// Tests and the worker reach HTTP servers of this machine, as with Cloudflare's plugin, and
+// nothing else; what is refused says what to do.
+func TestLocalServers(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/moved" {
+			http.Redirect(w, r, "/there?x=1", http.StatusFound)
+			return
+		}
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			t.Error(err)
+		}
+		w.Header().Set("X-Seen", r.Method+" "+r.URL.String()+" "+r.Header.Get("X-Sent"))
+		w.WriteHeader(http.StatusTeapot)
+		if _, err := w.Write(append([]byte("got "), body...)); err != nil {
+			t.Error(err)
+		}
+	}))
+	defer server.Close()
+	dir := project(t, map[string]string{
+		"wrangler.jsonc": worker, "w.ts": `export default { fetch: (request) => fetch(request.headers.get("To"), { method: "POST", body: "pen", headers: { "X-Sent": "a" } }) }`,
+		"vitest.config.ts": fmt.Sprintf(`export default { test: { provide: { url: %q } } };`, server.URL),
+		"a.test.ts": `import { SELF } from "cloudflare:test"; import { it, expect, inject } from "vitest";
+it("worker", async () => {
+  const r = await SELF.fetch("http://x/", { headers: { To: inject("url") + "/a?b=c" } });
+  expect([r.status, r.headers.get("X-Seen"), await r.text()]).toEqual([418, "POST /a?b=c a", "got pen"]);
+});
+it("test", async () => {
+  const r = await fetch(inject("url").replace("127.0.0.1", "localhost") + "/moved");
+  expect([r.status, r.redirected, r.headers.get("X-Seen")]).toEqual([418, true, "GET /there?x=1"]);
+});
+it("nobody", async () => { await expect(fetch("http://127.0.0.1:1/")).rejects.toThrow("Network connection lost."); });
+it("elsewhere", async () => { await expect(fetch("http://192.0.2.1/")).rejects.toThrow("GET http://192.0.2.1/: tests have no network but HTTP servers of this machine. Answer it with fetchMock"); });
+it("socket", async () => { await expect(fetch(inject("url"), { headers: { Upgrade: "websocket" } })).rejects.toThrow("no WebSockets but the worker's own"); });
+`})
+	if r := runIn(t, dir, vitest.Options{}); r.Failed() || len(r.Files[0].Tests()) != 5 {
 		t.Errorf("%q", lines(r))
 	}
 }
