@@ -196,7 +196,7 @@ func (c *devCommand) inspector(term *terminal, s *server.Server, sch sched.Sched
 		return none
 	}
 	x, err := inspector.Start(inspector.Options{Scheduler: sch, Machine: clock.Real{}, Entropy: entropy.System{}, Port: c.Inspector, Title: s.Project().Name, Version: version.Current().Version, Feed: happened, Recorder: recorder,
-		Sources: s.Sources, Worker: func(fn func(*isolate.Isolate, error)) { server.Inspect(s, fn) }})
+		Sources: func() map[string][]byte { return s.Sources().Files() }, Worker: func(fn func(*isolate.Isolate, error)) { server.Inspect(s, fn) }})
 	if err != nil {
 		term.event(server.Event{Kind: server.EventWarning, Text: "no inspector: " + err.Error()})
 		return none

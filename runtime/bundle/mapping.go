@@ -1,7 +1,6 @@
 package bundle
 
 import (
-	"net/url"
 	"os"
 	"path"
 	"path/filepath"
@@ -96,9 +95,6 @@ func (b *Bundle) origin(m *module, whole *unit, source string) string {
 	return name
 }
 
-// maxMapFile bounds the source map beside a file, in bytes.
-const maxMapFile = 64 << 20
-
 // mapBeside is the source map that lies beside the unit's file (ECMA-426, section 11), nil
 // if there is none or it is damaged. It is read when it is first asked for.
 func (u *unit) mapBeside() *sourcemap.Map {
@@ -110,38 +106,19 @@ func (u *unit) mapBeside() *sourcemap.Map {
 	return u.beside
 }
 
-// textBeside is the file of mapBeside; nil if there is none that is a map.
+// textBeside is the file of mapBeside; nil if there is none that can be read.
 func (u *unit) textBeside() []byte {
 	if !filepath.IsAbs(u.path) {
 		return nil
 	}
-	text := u.text
-	if text == "" {
-		read, err := os.ReadFile(u.path)
-		if err != nil {
-			return nil
-		}
-		text = string(read)
+	if u.text != "" {
+		return sourcemap.Beside(u.path, u.text)
 	}
-	const mark = "\n//# sourceMappingURL="
-	at := strings.LastIndex(text, mark)
-	if at < 0 {
-		return nil
-	}
-	link, _, _ := strings.Cut(text[at+len(mark):], "\n")
-	file, err := url.PathUnescape(strings.TrimRight(link, "\r"))
-	if err != nil || file == "" || strings.ContainsAny(file, `/\:`) {
-		return nil // in the file itself, or somewhere else
-	}
-	file = filepath.Join(filepath.Dir(u.path), file)
-	if info, err := os.Stat(file); err != nil || !info.Mode().IsRegular() || info.Size() > maxMapFile {
-		return nil
-	}
-	read, err := os.ReadFile(file)
+	text, err := os.ReadFile(u.path)
 	if err != nil {
 		return nil
 	}
-	return read
+	return sourcemap.Beside(u.path, string(text))
 }
 
 // original is a source that the map beside a unit's file names: packages publish what

@@ -118,7 +118,7 @@ func (a *API) Failure(reason goja.Value) *event.Error {
 	})
 	if err == nil {
 		ev.Thrown = &event.Payload{Bytes: b}
-	} else if !a.isError(obj) {
+	} else if !a.vm.InstanceOf(obj, a.Engine.Primordial("Error")) {
 		ev.Name, ev.Message = "Error", a.Platform.Clone.Describe(reason)
 	}
 	return ev
@@ -136,10 +136,6 @@ func told(text string) *event.Told {
 		}
 	}
 	return &event.Told{Name: "Error", Message: text}
-}
-
-func (a *API) isError(obj *goja.Object) bool {
-	return a.vm.InstanceOf(obj, a.Engine.Primordial("Error"))
 }
 
 // FromError makes the value that a failed call rejects with (docs/semantics.md 7): the

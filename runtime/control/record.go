@@ -193,7 +193,7 @@ func (c *Control) source(w http.ResponseWriter, r *http.Request) {
 	if !read(w, r, &ask) {
 		return
 	}
-	text, ok := c.opts.Server.Source(ask.File)
+	text, ok := c.opts.Server.Sources().Text(ask.File)
 	if !ok {
 		fail(w, http.StatusNotFound, "not_found", "the worker has no source of this name")
 		return

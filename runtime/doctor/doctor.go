@@ -166,7 +166,7 @@ func (r *Report) load(ctx context.Context, o Options) (err error) {
 		}
 		r.add(Finding{Throws, b.Where, fmt.Sprintf("env.%s: a %s is not offered", b.Name, b.Kind), b.Advice})
 	}
-	for name, text := range s.Sources() { // order-independent: sorted below
+	for name, text := range s.Sources().Files() { // order-independent: sorted below
 		r.Findings = append(r.Findings, refusedUses(name, string(text))...)
 	}
 	slices.SortStableFunc(r.Findings, func(a, b Finding) int {

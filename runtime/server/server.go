@@ -208,7 +208,7 @@ func (s *Server) openNamespace(p place) error {
 func (s *Server) serve() {
 	s.gateway = gateway.New(gateway.Options{
 		Scheduler: s.opts.Scheduler, Machine: s.opts.machine(), Handler: s.incoming(), Points: s.opts.Points, AllowedHosts: s.opts.AllowedHosts, Origin: func() gateway.Origin { return originOf(s.Project()) },
-		Around: gateway.Surroundings{Sources: s.Sources, Logs: s.opts.RecentLogs, Dashboard: s.opts.Dashboard}, Log: logged(s.opts.Requests), Warn: func(text string) { s.event(EventWarning, text) },
+		Around: gateway.Surroundings{Sources: func() map[string][]byte { return s.Sources().Files() }, Logs: s.opts.RecentLogs, Dashboard: s.opts.Dashboard}, Log: logged(s.opts.Requests), Warn: func(text string) { s.event(EventWarning, text) },
 	})
 	sched.Attend(s.opts.Scheduler, "gateway accept", func() {
 		if err := s.gateway.Serve(s.listener); err != nil && !s.isClosed() {
@@ -264,28 +264,34 @@ func (s *Server) Project() *config.Project {
 // Warnings are what config.Load had to say at the start.
 func (s *Server) Warnings() []config.Diagnostic { return s.warnings }
 
-// Sources are the worker's own modules, by their names in stacks and messages; nil
-// while it is being replaced.
-func (s *Server) Sources() map[string][]byte {
+// Sources are what the worker was made of; empty while it is being replaced.
+func (s *Server) Sources() Sources {
 	s.mu.Lock()
-	w := s.current
-	s.mu.Unlock()
-	if w == nil || w.bundle == nil {
-		return nil
+	defer s.mu.Unlock()
+	if s.current == nil {
+		return Sources{}
 	}
-	return w.bundle.Files()
+	return Sources{s.current.bundle}
 }
 
-// Source is the text of a file as stacks and messages name it, packages' included; false
-// if the worker has none of this name, or it can no longer be read.
-func (s *Server) Source(file string) (string, bool) {
-	s.mu.Lock()
-	w := s.current
-	s.mu.Unlock()
-	if w == nil || w.bundle == nil {
+// Sources are the files that a worker was made of.
+type Sources struct{ bundle *bundle.Bundle }
+
+// Files are the worker's own modules, by their names in stacks and messages.
+func (s Sources) Files() map[string][]byte {
+	if s.bundle == nil {
+		return nil
+	}
+	return s.bundle.Files()
+}
+
+// Text is a file as stacks and messages name it, packages' included; false if the worker
+// has none of this name, or it can no longer be read.
+func (s Sources) Text(file string) (string, bool) {
+	if s.bundle == nil {
 		return "", false
 	}
-	return w.bundle.Source(file)
+	return s.bundle.Source(file)
 }
 
 // PersistDir is the state directory.
