@@ -1,11 +1,9 @@
 package drive
 
 import (
-	"errors"
 	"testing"
 	"time"
 
-	"minido.dev/minido/chaos/agentrpc"
 	"minido.dev/minido/chaos/history"
 	"minido.dev/minido/internal/clock"
 	"minido.dev/minido/internal/entropy"
@@ -31,23 +29,5 @@ func TestLimitOfSteps(t *testing.T) {
 	c.Advance(time.Second)
 	if during.Err() == nil || after.Err() == nil {
 		t.Errorf("go on: %v, %v", during.Err(), after.Err())
-	}
-}
-
-// A question that is asked again waits for the clients' pace alone where the answer before it was
-// lost: as the first one of the life that follows a death.
-func TestPaceAfterALoss(t *testing.T) {
-	c := clock.NewVirtual(time.Unix(0, 0))
-	s := NewSession(history.NewRecorder(c, nil), sched.NewSeeded(c, entropy.NewSeeded(1)), 30*time.Second)
-	s.Pace(time.Minute)
-	s.Lose(func(Step) *Loss { return &Loss{} })
-	first, again := Step{Kind: Fetch, Method: "GET", Path: "/", Until: true}, Step{Kind: Fetch, Method: "GET", Path: "/", Until: true, Again: true}
-	if _, err := s.Do(t.Context(), first); !errors.Is(err, agentrpc.ErrLost) {
-		t.Fatal(err)
-	}
-	for i, want := range []time.Duration{time.Minute, 0} {
-		if got := s.pause(again); got != want {
-			t.Errorf("question %d behind the loss waits %v, want %v", i+1, got, want)
-		}
 	}
 }

@@ -49,7 +49,6 @@ type Session struct {
 	begun      int    // steps, but those that were not sent
 	ended      int    // those of them that were answered
 	held       bool
-	missing    bool // the last answer was lost by Lose: the next question is as the first of a life
 
 	dialing sync.Mutex // one at a time, so that an agent gets one client
 
@@ -258,10 +257,9 @@ func (s *Session) Steps() (sent, answered int) {
 func (s *Session) pause(step Step) (d time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if step.Again && !s.missing {
+	if step.Again {
 		return 0
 	}
-	s.missing = false
 	if s.done > 0 {
 		d = s.pace
 	}
@@ -401,9 +399,6 @@ func (s *Session) Do(ctx context.Context, step Step) (result Result, err error) 
 	if loss == nil {
 		return s.do(ctx, step)
 	}
-	s.mu.Lock()
-	s.missing = true
-	s.mu.Unlock()
 	if loss.Delivered {
 		if _, err := s.do(ctx, step); err != nil {
 			return Result{}, err
