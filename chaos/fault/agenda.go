@@ -1,8 +1,10 @@
 package fault
 
 import (
+	"errors"
 	"fmt"
 
+	"minido.dev/minido/durableobject/pool"
 	"minido.dev/minido/internal/killpoint"
 )
 
@@ -58,7 +60,13 @@ func (a *Agenda) Pass(p killpoint.Point) {
 			a.lasting = append(a.lasting, k.Stand(a.machine, f.Arg, done))
 			continue
 		}
-		if err := k.Do(a.machine, f.Arg, p, done); err != nil {
+		err := k.Do(a.machine, f.Arg, p, done)
+		var other *killpoint.Detour
+		switch {
+		case err == nil:
+		case errors.As(a.failing, &other):
+			done(&pool.RefusedError{Reason: "another fault of the plan takes the message of this point another way"})
+		default:
 			a.failing = err
 		}
 	}

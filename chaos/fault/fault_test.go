@@ -1,6 +1,7 @@
 package fault
 
 import (
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -8,6 +9,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"minido.dev/minido/chaos/upstream"
+	"minido.dev/minido/durableobject/pool"
+	"minido.dev/minido/internal/killpoint"
 )
 
 // A plan that was printed reads back as itself, whatever its objects are called.
@@ -77,5 +80,33 @@ func TestHeld(t *testing.T) {
 	plan, err := ParsePlan("delay(29.951s)@rpc:before(Bot/b1)/timer#1; slow(1m)@commit:before#1; delay(2m)@alarm:before(Bot/b1)/alarm#1; kill@commit:after#3")
 	if got := plan.Held(); err != nil || got != 149951*time.Millisecond {
 		t.Errorf("%v, %v", got, err)
+	}
+}
+
+// Of two faults that take one message another way the first does, and the second is refused: it
+// does not stay begun, for which its run would wait.
+func TestTwoDetours(t *testing.T) {
+	plan, err := ParsePlan("delay(1s)@rpc:before()/fetch#1; drop@rpc:before()/fetch#1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	begun, noted := 0, map[string]error{}
+	a, err := NewAgenda(plan, nil, func(n int) { begun += n }, func(f Fault, err error) { noted[f.String()] = err })
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := killpoint.Point{Kind: killpoint.RPC, Side: killpoint.Before, Cause: "fetch", Occurrence: 1}
+	a.Pass(at)
+	var refused *pool.RefusedError
+	var detour *killpoint.Detour
+	if err := noted[plan[1].String()]; begun != 1 || len(noted) != 1 || !errors.As(err, &refused) {
+		t.Errorf("%d have begun and are not over; noted %v", begun, noted)
+	}
+	if !errors.As(a.Interfere(at), &detour) {
+		t.Fatalf("the message goes its way: %v", a.Interfere(at))
+	}
+	detour.None()
+	if _, over := noted[plan[0].String()]; begun != 0 || !over {
+		t.Errorf("the first is not over: %d, %v", begun, noted)
 	}
 }
