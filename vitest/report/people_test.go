@@ -74,7 +74,7 @@ func TestFindingsAlike(t *testing.T) {
 	r := &vitest.Report{Dir: t.TempDir(), Chaos: vitest.Evict}
 	find := func(test string, number int, name, message string, line int) {
 		r.Findings = append(r.Findings, vitest.Finding{File: "a.test.ts", Test: test, Point: fmt.Sprintf("rpc:after(Room/r)/rpc#%d", number), Number: number, Replay: fmt.Sprintf("minido test --at %d", number),
-			Errors: []vitest.Error{{Name: name, Message: message, Stack: fmt.Sprintf("x\n    at a.test.ts:%d:7", line)}}})
+			Errors: []vitest.Error{{Diff: "\x1b[32m- 2\x1b[39m", Name: name, Message: message, Stack: fmt.Sprintf("x\n    at a.test.ts:%d:7", line)}}})
 	}
 	find("counts", 1, "AssertionError", "expected 1 to be 2", 5)
 	find("counts", 2, "AssertionError", "expected 1 to be 9", 9)
@@ -92,5 +92,8 @@ func TestFindingsAlike(t *testing.T) {
 	}
 	if want := "replay: minido test --at 1\nthe same at 10 other points: rpc:after(Room/r)/rpc#3 (--at 3), "; !strings.Contains(text, want) || !strings.Contains(text, "rpc#10 (--at 10), 2 more\n") {
 		t.Errorf("%q is missing in:\n%s", want, text)
+	}
+	if text, err := report.Text("json", r, true); err != nil || !strings.Contains(text, `"Diff":"- 2"`) {
+		t.Errorf("json (%v): %s", err, text)
 	}
 }

@@ -108,7 +108,7 @@ func asJSON(r *vitest.Report, _ colors) (string, error) {
 		TestResults     []suite          `json:"testResults"`
 		Findings        []vitest.Finding `json:"findings,omitempty"`
 		Skips           []vitest.Skip    `json:"chaosSkips,omitempty"`
-	}{tests["passed"] + tests["failed"] + tests["skipped"] + tests["todo"], tests["passed"], tests["failed"], tests["skipped"], tests["todo"], !r.Failed(), []suite{}, r.Findings, r.Skips}
+	}{tests["passed"] + tests["failed"] + tests["skipped"] + tests["todo"], tests["passed"], tests["failed"], tests["skipped"], tests["todo"], !r.Failed(), []suite{}, plainFindings(r.Findings), r.Skips}
 	for _, f := range r.Files {
 		s := suite{AssertionResults: []assertion{}, Status: "passed", Name: f.Abs, Message: f.Fatal}
 		if f.Failed() {
@@ -128,6 +128,18 @@ func asJSON(r *vitest.Report, _ colors) (string, error) {
 	}
 	text, err := json.Marshal(out)
 	return string(text) + "\n", err
+}
+
+// plainFindings are findings without colours.
+func plainFindings(given []vitest.Finding) []vitest.Finding {
+	all := slices.Clone(given)
+	for i := range all {
+		all[i].Errors = slices.Clone(all[i].Errors)
+		for j := range all[i].Errors {
+			all[i].Errors[j].Diff = ansi.ReplaceAllString(all[i].Errors[j].Diff, "")
+		}
+	}
+	return all
 }
 
 // ownError is an error that belongs to no test: to a suite with these names, to the file if
