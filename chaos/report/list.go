@@ -166,9 +166,9 @@ func (l *list) end(r campaign.Report) error {
 	}
 	switch {
 	case r.Enough > 0 && r.Left > 0:
-		words = append(words, l.paint(amber, fmt.Sprintf("stopped after %s, before %d more cases", plural(r.Enough, "finding"), r.Left)))
+		words = append(words, l.paint(amber, fmt.Sprintf("stopped after %d of the findings, before %d more cases", r.Enough, r.Left)))
 	case r.Enough > 0:
-		words = append(words, l.paint(amber, "stopped after "+plural(r.Enough, "finding")))
+		words = append(words, l.paint(amber, fmt.Sprintf("stopped after %d of the findings", r.Enough)))
 	case r.Left > 0:
 		words = append(words, l.paint(amber, fmt.Sprintf("the time was over before %d more", r.Left)))
 	}
