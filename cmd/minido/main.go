@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/signal"
 	"reflect"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -19,6 +20,7 @@ import (
 	"minido.dev/minido/chaos/child"
 	chaoscli "minido.dev/minido/chaos/cli"
 	"minido.dev/minido/chaos/demo"
+	"minido.dev/minido/internal/hugepages"
 	"minido.dev/minido/internal/licenses"
 	"minido.dev/minido/internal/version"
 	"minido.dev/minido/vitest/bundled"
@@ -184,11 +186,17 @@ func (c *cli) parser(args []string) (*kong.Kong, error) {
 // exitPanic carries the exit that kong asks for (--help) out of the parser.
 type exitPanic int
 
+// heapReach is how far Go's heap may grow in large pages, in bytes.
+const heapReach = 512 << 20
+
 func execute(parser *kong.Kong, c *cli, args []string) int {
 	ctx, err := parser.Parse(args)
 	if err != nil {
 		fmt.Fprintf(os.Stderr, "minido: %v\nTry \"minido --help\".\n", err)
 		return exitUsage
+	}
+	if slices.Contains([]string{"chaos", "chaos-child", "doctor", "test"}, args[0]) {
+		hugepages.Prepare(heapReach) // they run workers, as dev does, and give nothing back
 	}
 	err = ctx.Run(&c.Ctl)
 	if err == nil {

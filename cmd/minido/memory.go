@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"minido.dev/minido/internal/clock"
+	"minido.dev/minido/internal/hugepages"
 	"minido.dev/minido/internal/sqlite"
 )
 
@@ -66,8 +67,9 @@ const (
 // as large as the last burst of work has made it. Safe for concurrent use.
 type memory struct {
 	clock  clock.Clock
-	room   uint64   // for garbage while there is work, in bytes
-	server shrinker // set by started
+	pages  *hugepages.Heap // large while there is work
+	room   uint64          // for garbage while there is work, in bytes
+	server shrinker        // set by started
 
 	objects atomic.Uint64 // that came into memory
 	come    atomic.Uint64 // of these, until the last collection
@@ -96,7 +98,9 @@ type shrinker interface{ Shrink(idle time.Duration) }
 // in bytes; 0 is none.
 func newMemory(c clock.Clock, limit uint64) *memory {
 	debug.SetGCPercent(largeGrowth) // starting allocates once and fast
-	return &memory{clock: c, room: limit / roomPart, ballast: new([ballastSize]byte)}
+	m := &memory{clock: c, room: limit / roomPart, ballast: new([ballastSize]byte)}
+	m.pages = hugepages.Prepare(heapReach) // behind the ballast
+	return m
 }
 
 // started says that the server is up.
@@ -208,6 +212,9 @@ func (m *memory) look() {
 	m.server.Shrink(trimInterval)
 	now, was := allocatedBytes(), m.idle
 	m.idle = now-m.seen < idleBytes
+	if !m.idle {
+		m.pages.Large(true)
+	}
 	if was && m.idle && now-m.trimmed >= trimBytes {
 		m.trim(now)
 		return
@@ -219,6 +226,7 @@ func (m *memory) look() {
 // trim gives memory back and arms the next look. Called with mu held.
 func (m *memory) trim(now uint64) {
 	m.grow(usualGrowth)
+	m.pages.Large(false)
 	sqlite.Trim()
 	debug.FreeOSMemory()
 	m.seen, m.trimmed = now, now
