@@ -484,9 +484,36 @@ func (s *slot) run(ctx context.Context, g group) (Case, error) {
 	return r, err
 }
 
-// try runs a plan, again while its fault does not happen. The evidence of what
-// passed goes, unless it is to be kept.
+// repeats is how often a plan is run again, with real processes, of which nothing but a
+// difference from runs without faults has been found.
+const repeats = 2
+
+// repeating decides about these runs. Runs without faults are simulated, and take no time;
+// a busy machine may take so much that, say, an alarm fires more often. What is found must
+// come again.
+type repeating struct{ left int }
+
+// again reports whether the plan is to be run again after r; a difference that has not
+// come again is none.
+func (p *repeating) again(r *Case) bool {
+	differs := r.Outcome == Violated && !slices.ContainsFunc(r.Violations, func(v check.Violation) bool { return v.Checker != differential })
+	switch {
+	case p.left == 0 && differs:
+		p.left = repeats
+		return true
+	case p.left == 0 || r.Outcome != Passed:
+		return false
+	}
+	if p.left--; p.left == 0 {
+		r.Uncompared = unrepeated
+	}
+	return p.left > 0
+}
+
+// try runs a plan, again while its fault does not happen, and after a difference that may
+// come from time alone. The evidence of what passed goes, unless it is to be kept.
 func (s *slot) try(ctx context.Context, g group) (Case, error) {
+	var repeating repeating
 	for n := 1; ; n++ {
 		r, err := s.run(ctx, g)
 		r.Tries = n
@@ -498,7 +525,7 @@ func (s *slot) try(ctx context.Context, g group) (Case, error) {
 		if drawn := s.camp.report.Verb == "random" && (s.camp.Mode == Sim || len(g.plan) > 1); drawn && r.Outcome == Missed {
 			r.Outcome = Unreached
 		}
-		again := r.Outcome == Missed && n < MaxTries && s.camp.Mode != Sim
+		again := r.Outcome == Missed && n < MaxTries && s.camp.Mode != Sim || s.camp.Mode == Process && repeating.again(&r)
 		keep := s.camp.Keep || !again && s.camp.wants(r)
 		if err := s.camp.settle(&r, keep); err != nil || !again {
 			return r, err

@@ -178,6 +178,7 @@ const (
 	between   = "a death has cut a version while it opened what was stored, and another one followed"
 	unordered = "its clients come to no end when what they do at once is done one after the other"
 
+	unrepeated = "a difference that did not come again in two more runs: time alone has made it"
 	tooMuch    = "so many requests and frames were cut that what may have become of them has too many outcomes"
 	unknowable = "what frames of sockets have done cannot be known after a fault of messages"
 	cutTurn    = "a chat turn was cut: the checker of chats judges it"
