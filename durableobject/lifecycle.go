@@ -98,6 +98,22 @@ func (o *facetTree) running() (list []FacetStatus) {
 	return list
 }
 
+// FacetFile is the database of a facet that runs, by the names that lead to it from this
+// object; "" if there is none. Loop-confined, outside any turn.
+func (o *Object) FacetFile(names []string) string {
+	for _, name := range names {
+		f := o.facets.byName[name]
+		if f == nil || f.object == nil || f.broken != nil {
+			return ""
+		}
+		o = f.object
+	}
+	if o.store == nil {
+		return ""
+	}
+	return o.store.Path()
+}
+
 // IdleSince is when the last event began or ended, in this object or a facet
 // of it. Timers are no events. Loop-confined.
 func (o *Object) IdleSince() time.Time {

@@ -27,8 +27,8 @@ export class Room extends DurableObject {
   async note(text) {
     if (text === "/tree") return this.ctx.facets.get(evil, () => ({ class: this.ctx.exports.Room })).note("/leaf");
     if (text === "/leaf") await this.ctx.facets.get("leaf", () => ({ class: this.ctx.exports.Room })).note("/end");
-    if (text === "/leaf" || text === "/end") return;
     this.ctx.storage.sql.exec("INSERT INTO notes (text) VALUES (?)", text + evil);
+    if (text === "/leaf" || text === "/end") return;
     console.log("stored", text, evil);
     return this.ctx.storage.setAlarm(Date.now() + 3600e3);
   }
@@ -76,6 +76,12 @@ func TestDashboard(t *testing.T) {
 	page.until(`document.querySelector("aside dl").innerText.includes("idle")`)
 	ask(t, "GET", s.url+"/tree?room=lobby")
 	page.until(`((item) => item && item.textContent.startsWith("<img src=x") && /^leaf Room, \d/.test(item.querySelector("ul li")?.textContent))(document.querySelector("aside dl > dd > ul > li"))`)
+	page.click("aside ul ul a", "leaf") // the facet of a facet
+	page.until(`document.querySelector("h1").innerText.endsWith("/leaf") && document.querySelector("h1").innerText.startsWith("Data of Room/lobby/<img")`)
+	page.click("button", "notes")
+	page.until(`document.body.innerText.includes("rows 1–1 of 1") && [...document.querySelectorAll("td")].some(e => e.textContent.startsWith("/end")) && document.body.innerText.includes("shown, and not edited")`)
+	page.click("nav a", "Objects")
+	page.click(".row [role=cell]:first-child", "Room/lobby")
 	page.click("aside a", "Look at its data")
 	page.until(`document.body.innerText.includes("notes") && document.body.innerText.includes("no rows")`)
 	page.click("button", "notes")

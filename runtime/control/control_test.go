@@ -591,6 +591,48 @@ func TestSQL(t *testing.T) {
 	}
 }
 
+// What a facet has stored is read while it runs, by the names that lead to it.
+func TestSQLOfFacets(t *testing.T) {
+	_, s, client := startProject(t, nil, map[string]string{"worker.js": `
+import { DurableObject } from "cloudflare:workers";
+export class Room extends DurableObject {
+  async keep(depth) {
+    this.ctx.storage.sql.exec("CREATE TABLE IF NOT EXISTS kept (depth)");
+    this.ctx.storage.sql.exec("INSERT INTO kept VALUES (?)", depth);
+    if (depth < 2) await this.ctx.facets.get("f" + depth, () => ({ class: this.ctx.exports.Room })).keep(depth + 1);
+  }
+}
+export default { async fetch(req, env) { await env.ROOM.getByName("lobby").keep(0); return new Response("ok"); } };`, "wrangler.json": `{"name": "w", "main": "worker.js", "compatibility_date": "2026-08-01",
+"durable_objects": {"bindings": [{"name": "ROOM", "class_name": "Room"}]}, "migrations": [{"tag": "v1", "new_sqlite_classes": ["Room"]}]}`})
+	visit(t, s, "/")
+	for _, c := range []struct {
+		facet    []string
+		bookmark string
+		want     string
+	}{
+		{nil, "", "[[0]]"}, {[]string{"f0"}, "", "[[1]]"}, {[]string{"f0", "f1"}, "", "[[2]]"},
+		{[]string{"f1"}, "", "no such facet runs"}, {[]string{"f0", "f1", "f2"}, "", "no such facet runs"}, {[]string{""}, "", "no such facet runs"},
+		{[]string{"f0"}, "x", "a facet has no past of its own"},
+	} {
+		var res QueryResult
+		got := ""
+		if err := client.Post(context.Background(), "/v1/sql", QueryRequest{Class: "Room", Object: "lobby", SQL: "SELECT depth FROM kept", Facet: c.facet, Bookmark: c.bookmark}, &res); err != nil {
+			got = err.Error()
+		} else {
+			got = fmt.Sprint(res.Rows)
+		}
+		if !strings.Contains(got, c.want) {
+			t.Errorf("%q: %s, want %s", c.facet, got, c.want)
+		}
+	}
+	if err := client.Post(context.Background(), "/v1/evict", ActRequest{Class: "Room", Object: "lobby"}, nil); err != nil {
+		t.Fatal(err)
+	}
+	if err := client.Post(context.Background(), "/v1/sql", QueryRequest{Class: "Room", Object: "lobby", SQL: "SELECT depth FROM kept", Facet: []string{"f0"}}, nil); err == nil || !strings.Contains(err.Error(), "not in memory") {
+		t.Errorf("after its object was evicted: %v", err)
+	}
+}
+
 // An export is a whole database, consistent while the object goes on.
 func TestExport(t *testing.T) {
 	_, s, client := start(t)

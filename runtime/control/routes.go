@@ -61,7 +61,7 @@ func failWith(w http.ResponseWriter, err error) {
 		fail(w, http.StatusConflict, "refused", refused.Reason)
 	case errors.As(err, &input):
 		fail(w, http.StatusBadRequest, "bad_request", input.Text)
-	case errors.Is(err, pool.ErrNoClass), errors.Is(err, pool.ErrNoObject):
+	case errors.Is(err, pool.ErrNoClass), errors.Is(err, pool.ErrNoObject), errors.Is(err, pool.ErrNoFacet):
 		fail(w, http.StatusNotFound, "not_found", err.Error())
 	case errors.Is(err, pool.ErrNotRunning):
 		fail(w, http.StatusConflict, "not_running", err.Error())
@@ -340,6 +340,9 @@ type QueryRequest struct {
 	Limit  int    `json:"limit,omitempty"`  // rows; default 1000, at most 10,000
 	// Bookmark names a state of the past to read; "" is what is committed now.
 	Bookmark string `json:"bookmark,omitempty"`
+	// Facet names the facet to read, which has to run: the names that lead to it from the
+	// object. None is the object itself. Only the object has a past.
+	Facet []string `json:"facet,omitempty"`
 }
 
 func (c *Control) sql(w http.ResponseWriter, r *http.Request) {
@@ -357,9 +360,23 @@ func (c *Control) sql(w http.ResponseWriter, r *http.Request) {
 		res, err = query(paths[0], req.SQL, req.Params, min(req.Limit, maxRows), c.clock(), c.opts.Machine, c.opts.Entropy)
 		return err
 	}
-	if req.Bookmark == "" {
+	switch {
+	case len(req.Facet) > 0 && req.Bookmark != "":
+		err = &InputError{"a facet has no past of its own: leave out facet or bookmark"}
+	case len(req.Facet) > 0:
+		file := make(chan string, 1)
+		err = c.wait(r, answerTime, func(done func(error)) {
+			ref.FacetFile(req.Facet, func(name string, err error) {
+				file <- name
+				done(err)
+			})
+		})
+		if err == nil {
+			err = ask([]string{<-file})
+		}
+	case req.Bookmark == "":
 		err = ask([]string{ref.File()})
-	} else {
+	default:
 		err = c.states(r, ref, []string{req.Bookmark}, ask)
 	}
 	if err != nil {

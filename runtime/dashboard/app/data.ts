@@ -30,7 +30,8 @@ const storage = "_cf_KV"; // the table of ctx.storage's keys
 
 // data is the page of one object's database: its tables, rows by the page, which are
 // edited, the keys of its storage with their values decoded, and SQL that reads.
-export function data(main: HTMLElement, signal: AbortSignal, className: string, id: string): void {
+// A facet's are read alone.
+export function data(main: HTMLElement, signal: AbortSignal, className: string, id: string, facet: string[]): void {
   if (!className) return choose(main, signal);
   const fault = h("p", { class: "fault", role: "alert" });
   const tables = h("div", { class: "bar" });
@@ -45,12 +46,12 @@ export function data(main: HTMLElement, signal: AbortSignal, className: string, 
     await (from ? showTable(from.table, Math.max(0, from.offset)) : execute(statement.value));
   }, shown => fill(out, shown));
 
-  const bar = h("div", { class: "bar" }), name = h("span", { class: "mono" }, id.slice(0, 16) + "…");
+  const bar = h("div", { class: "bar" }), name = h("span", { class: "mono" }, [id.slice(0, 16) + "…", ...facet].join("/"));
   const base: Base = {
     read: (sql, limit) => query(sql, limit),
     write: async sql => (await post<{ results: Result[] }>("/v1/execute", { class: className, object: id, statements: [{ sql }] })).results[0]!,
   };
-  const query = (sql: string, limit: number) => post<Result>("/v1/sql", { class: className, object: id, sql, limit, ...(moment ? { bookmark: moment } : {}) });
+  const query = (sql: string, limit: number) => post<Result>("/v1/sql", { class: className, object: id, sql, limit, ...(moment ? { bookmark: moment } : {}), ...(facet.length > 0 ? { facet } : {}) });
   const remember = (sql: string) => {
     const list = [sql, ...statements().filter(s => s !== sql)].slice(0, kept);
     localStorage.setItem(memory, JSON.stringify(list));
@@ -63,13 +64,13 @@ export function data(main: HTMLElement, signal: AbortSignal, className: string, 
   async function showTable(name: string, offset: number): Promise<void> {
     from = { table: name, offset };
     for (const b of tables.querySelectorAll("button")) b.setAttribute("aria-pressed", String(b.dataset.table === name));
-    if (name === storage && moment === "") return showValues(offset === 0 ? "" : last);
+    if (name === storage && moment === "" && facet.length === 0) return showValues(offset === 0 ? "" : last);
     statement.value = `SELECT * FROM ${quoted(name)} LIMIT ${page} OFFSET ${offset}`;
     const again = (what: string) => { showTable(name, offset).then(() => bar.append(h("span", { class: "good", role: "status" }, what)), error => fill(fault, message(error))); };
-    const [rows, count] = await Promise.all([rowsOf(base, name, page, offset, moment === "" && !className.includes("-"), cell, again), query(`SELECT count(*) FROM ${quoted(name)}`, 1)]);
+    const [rows, count] = await Promise.all([rowsOf(base, name, page, offset, moment === "" && !className.includes("-") && facet.length === 0, cell, again), query(`SELECT count(*) FROM ${quoted(name)}`, 1)]);
     const total = Number(count.rows[0]![0]);
     fill(out, rows.table);
-    fill(bar, ...(className.includes("-") ? [h("span", { class: "note" }, "These rows are minido's own: they are edited as a queue or a Workflow.")] : rows.bar));
+    fill(bar, ...(className.includes("-") ? [h("span", { class: "note" }, "These rows are minido's own: they are edited as a queue or a Workflow.")] : facet.length > 0 ? [h("span", { class: "note" }, "A facet's rows are shown, and not edited.")] : rows.bar));
     fill(note, total === 0 ? "no rows" : `rows ${offset + 1}–${offset + rows.count} of ${total}`);
     before.disabled = offset === 0;
     next.disabled = offset + page >= total;
@@ -117,12 +118,12 @@ export function data(main: HTMLElement, signal: AbortSignal, className: string, 
   const plan = button("Plan", () => execute("EXPLAIN QUERY PLAN " + statement.value), fault);
 
   fill(main, h("div", { class: "bar" }, h("h1", {}, `Data of ${className}/`, name), h("a", { href: "#/objects" }, "All objects")),
-    behind, tables, statement, h("div", { class: "bar" }, run, plan, history, h("span", { class: "fill" }), note, before, next), bar, fault, out);
+    facet.length === 0 && behind, tables, statement, h("div", { class: "bar" }, run, plan, history, h("span", { class: "fill" }), note, before, next), bar, fault, out);
   remember("SELECT name, sql FROM sqlite_schema");
   statement.value = "SELECT name, sql FROM sqlite_schema";
   get<{ objects: ObjectInfo[] }>("/v1/objects").then(all => {
     const one = all.objects.find(o => o.id === id && o.class === className);
-    if (one?.name) fill(name, one.name);
+    if (one?.name) fill(name, [one.name, ...facet].join("/"));
   }, error => fill(fault, message(error)));
   void (async () => {
     try {

@@ -11,7 +11,7 @@ import { stores } from "./stores";
 
 const pages: [path: string, title: string, show: (main: HTMLElement, signal: AbortSignal, ...rest: string[]) => void][] = [
   ["objects", "Objects", objects],
-  ["data", "Data", (main, signal, name = "", id = "") => data(main, signal, name, id)],
+  ["data", "Data", (main, signal, name = "", id = "", ...facet) => data(main, signal, name, id, facet)],
   ["stores", "Stores", (main, signal, kind = "", id = "") => stores(main, signal, kind, id)],
   ["timeline", "Timeline", (main, signal) => live(main, signal, true)],
   ["logs", "Requests and logs", (main, signal) => live(main, signal, false)],

@@ -3,13 +3,17 @@ import { button, bytes, fill, h, message, span } from "./dom";
 import { ask } from "./edit";
 import { List } from "./list";
 
+const place = (o: ObjectInfo): string => `#/data/${encodeURIComponent(o.class)}/${o.id}`;
 export const named = (o: ObjectInfo): string => `${o.class}/${o.name ?? o.id}`;
 const colour = { running: "good", idle: "good", hibernated: "warn", stored: "faint" };
 
 const alarm = (o: ObjectInfo): string => o.alarm_ms === null ? "" : o.alarm_ms > Date.now() ? `in ${span(o.alarm_ms - Date.now())}` : "due";
 
-// tree are the facets that run, each with those below it.
-const tree = (facets: Facet[]): HTMLElement => h("ul", {}, ...facets.map(f => h("li", {}, h("span", { class: "mono" }, f.name), " ", h("span", { class: "faint" }, `${f.class}, ${bytes(f.database_bytes)}`), f.facets && tree(f.facets))));
+// tree are the facets that run, each with those below it; at is where the data of what they belong to are.
+const tree = (facets: Facet[], at: string): HTMLElement => h("ul", {}, ...facets.map(f => {
+  const own = `${at}/${encodeURIComponent(f.name)}`;
+  return h("li", {}, h("a", { class: "mono", href: own, title: "Look at its data" }, f.name), " ", h("span", { class: "faint" }, `${f.class}, ${bytes(f.database_bytes)}`), f.facets && tree(f.facets, own));
+}));
 
 // objects is the page of Durable Objects: what is in memory and on disk, why it
 // stays awake, and what may be done to it.
@@ -55,7 +59,7 @@ export function objects(main: HTMLElement, signal: AbortSignal): void {
         ...(o.live ? [
           ...fact("Idle for", span(o.live.idle_ms)), ...fact("Events in progress", o.live.events ? String(o.live.events) : ""),
           ...fact("Not evicted: ", o.live.busy), ...fact("Not hibernating: ", o.live.awake),
-          ...fact("Waits for", o.live.operations?.join(", ")), ...(o.live.facets ? [h("dt", {}, "Facets"), h("dd", {}, tree(o.live.facets))] : []),
+          ...fact("Waits for", o.live.operations?.join(", ")), ...(o.live.facets ? [h("dt", {}, "Facets"), h("dd", {}, tree(o.live.facets, place(o)))] : []),
           ...fact("Database", bytes(o.live.database_bytes)), ...fact("Its cache", bytes(o.live.cache_bytes)),
         ] : [])),
       h("div", { class: "bar" },
@@ -70,7 +74,7 @@ export function objects(main: HTMLElement, signal: AbortSignal): void {
         fill(wrong, h("span", { class: "good" }, `It will crash at ${point.value}.`));
       }, wrong)),
       h("div", { class: "bar" },
-        h("a", { href: `#/data/${encodeURIComponent(o.class)}/${o.id}` }, "Look at its data"),
+        h("a", { href: place(o) }, "Look at its data"),
         button("Export the database", async () => {
           const url = URL.createObjectURL(await download("/v1/export", { class: o.class, object: o.id }));
           h("a", { href: url, download: `${o.class}-${o.id.slice(0, 8)}.sqlite` }).click();
