@@ -4,7 +4,10 @@
 // of its start.
 package hugepages
 
-import "runtime"
+import (
+	"runtime"
+	"strings"
+)
 
 // Heap is a part of the address space that Go's heap grows into. Nil is none: the system
 // has no such pages, gives them to everybody, or bounds the address space. Methods may
@@ -27,11 +30,15 @@ func Prepare(size int) *Heap {
 	return h
 }
 
-// reserve allocates what the heap is to grow into, and forgets it.
+// reserve allocates what the heap is to grow into, and forgets it. A Builder's memory is
+// not cleared; make sometimes clears what it gives, and so would touch all of it.
 //
 //go:noinline
 func reserve(size int) *Heap {
-	return region(make([]byte, size))
+	var b strings.Builder
+	b.Grow(size)
+	b.WriteByte(0)
+	return region(b.String(), size)
 }
 
 // Large says whether pages are to be large from now on. A process that gives memory back

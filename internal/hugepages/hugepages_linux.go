@@ -24,8 +24,8 @@ func offered() bool {
 	return syscall.Getrlimit(syscall.RLIMIT_AS, &limit) == nil && limit.Cur == ^uint64(0)
 }
 
-func region(b []byte) *Heap {
-	return &Heap{start: uintptr(unsafe.Pointer(unsafe.SliceData(b))), size: uintptr(len(b))}
+func region(begin string, size int) *Heap {
+	return &Heap{start: uintptr(unsafe.Pointer(unsafe.StringData(begin))), size: uintptr(size)}
 }
 
 // advise is about memory that is the heap's. An advice that is not taken costs time alone.

@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"os"
 	"runtime"
+	"runtime/debug"
 	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -53,6 +55,33 @@ func TestHeapLiesInLargePages(t *testing.T) {
 	}
 	runtime.KeepAlive(large)
 	runtime.KeepAlive(small)
+}
+
+// The preparation touches nothing of what it reserves, whatever the heap was used for.
+func TestPreparationTakesNoMemory(t *testing.T) {
+	used := make([]byte, 64<<20)
+	for i := 0; i < len(used); i += 4096 {
+		used[i] = 1
+	}
+	runtime.KeepAlive(used)
+	debug.FreeOSMemory()
+	before := faults(t)
+	if Prepare(48<<20) == nil {
+		t.Skip("this system has no large pages for who asks")
+	}
+	if n := faults(t) - before; n > 2000 {
+		t.Errorf("%d pages were touched", n)
+	}
+}
+
+// faults is how often the process has touched a page for the first time.
+func faults(t *testing.T) int64 {
+	t.Helper()
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		t.Fatal(err)
+	}
+	return u.Minflt
 }
 
 // Without such pages nothing is done.

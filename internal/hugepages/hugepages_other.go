@@ -4,6 +4,6 @@ package hugepages
 
 func offered() bool { return false }
 
-func region([]byte) *Heap { return nil }
+func region(string, int) *Heap { return nil }
 
 func advise(_, _ uintptr, _ bool) {}
