@@ -98,9 +98,9 @@ func (o *facetTree) running() (list []FacetStatus) {
 	return list
 }
 
-// FacetFile is the database of a facet that runs, by the names that lead to it from this
+// FacetFile is the database of a facet of o that runs, by the names that lead to it from the
 // object; "" if there is none. Loop-confined, outside any turn.
-func (o *Object) FacetFile(names []string) string {
+func FacetFile(o *Object, names []string) string {
 	for _, name := range names {
 		f := o.facets.byName[name]
 		if f == nil || f.object == nil || f.broken != nil {

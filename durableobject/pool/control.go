@@ -333,7 +333,7 @@ func (r Ref) FacetFile(names []string, done func(file string, err error)) {
 			done("", ErrNotRunning)
 			return
 		}
-		if file := o.FacetFile(names); file != "" {
+		if file := durableobject.FacetFile(o, names); file != "" {
 			done(file, nil)
 			return
 		}
