@@ -269,15 +269,42 @@ func (w *dynamic) usable() bool {
 // provide hands the code over.
 func (w *dynamic) provide(code driver.Code) {
 	w.mu.Lock()
+	if w.closed {
+		w.mu.Unlock()
+		release(code)
+		return
+	}
 	w.code = &code
-	objects, begin := w.objects, len(w.waiting) > 0 && !w.closed
-	w.loading = begin
+	objects := w.objects
 	w.mu.Unlock()
 	if objects != nil {
 		objects.provide(withEnv(code))
 	}
-	if begin {
-		w.load(withEnv(code), w.settle)
+	w.begin()
+}
+
+// begin loads the code when it is there and somebody waits for it.
+func (w *dynamic) begin() {
+	w.mu.Lock()
+	if w.code == nil || w.loading || w.closed || len(w.waiting) == 0 {
+		w.mu.Unlock()
+		return
+	}
+	w.loading = true
+	code := withEnv(*w.code)
+	w.mu.Unlock()
+	w.load(code, w.settle)
+}
+
+// release gives up what the env of code refers to.
+func release(code driver.Code) {
+	if code.Env == nil {
+		return
+	}
+	for _, reference := range code.Env.Caps {
+		if capability, ok := reference.(event.Capability); ok {
+			capability.Release()
+		}
 	}
 }
 
@@ -338,12 +365,8 @@ func (w *dynamic) close() {
 	loaded, waiting, objects := w.loaded, w.waiting, w.objects
 	if !w.closed {
 		w.closed, w.err = true, errEnded
-		if w.code != nil && w.code.Env != nil {
-			for _, reference := range w.code.Env.Caps {
-				if capability, ok := reference.(event.Capability); ok {
-					capability.Release()
-				}
-			}
+		if w.code != nil {
+			release(*w.code)
 		}
 	}
 	w.waiting = nil
@@ -385,13 +408,8 @@ func (w *dynamic) when(fn func(driver.Loaded, error)) {
 	w.mu.Lock()
 	if !w.settled && !w.closed {
 		w.waiting = append(w.waiting, func() { w.when(fn) })
-		begin := w.code != nil && !w.loading
-		w.loading = w.loading || begin
-		code := w.code
 		w.mu.Unlock()
-		if begin {
-			w.load(withEnv(*code), w.settle)
-		}
+		w.begin()
 		return
 	}
 	loaded, err := w.loaded, w.err
