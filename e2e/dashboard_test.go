@@ -2,15 +2,11 @@ package e2e
 
 import (
 	"context"
-	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/coder/websocket"
-
-	"minido.dev/minido/chaos/process"
 )
 
 // Everything that the worker of this test says, stores or is called is markup that
@@ -43,23 +39,9 @@ export default { async fetch(req, env) {
 // A person opens the dashboard and uses each of its pages.
 func TestDashboard(t *testing.T) {
 	page := browse(t)
-	env := []string{"MINIDO_CONTROL_DIR=" + t.TempDir()}
 	dir := project(t, map[string]string{"worker.js": dashboardWorker, "wrangler.json": `{"name": "rooms", "main": "worker.js", "compatibility_date": "2026-08-01", "compatibility_flags": ["enable_ctx_exports"],
 		"durable_objects": {"bindings": [{"name": "ROOM", "class_name": "Room"}]}, "migrations": [{"tag": "1", "new_sqlite_classes": ["Room"]}]}`})
-	s, err := launch(t, process.Options{Env: env, Command: []string{minido, "dev", "--ip", "127.0.0.1", "-c", filepath.Join(dir, "wrangler.json"), "--port", "0",
-		"--clock", "virtual", "--persist-to", filepath.Join(t.TempDir(), "state")}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	open := func() string {
-		cmd := exec.Command(minido, "dashboard")
-		cmd.Env = append(os.Environ(), env...)
-		out, err := cmd.Output()
-		if err != nil {
-			t.Fatal(err)
-		}
-		return strings.TrimSpace(string(out))
-	}
+	s, open, _ := sessionAt(t, filepath.Join(dir, "wrangler.json"), "--clock", "virtual")
 	ask(t, "GET", s.url+"/first?room=lobby&n=30")
 	ask(t, "GET", s.url+"/second")
 
@@ -176,23 +158,12 @@ export default { async fetch(req, env) {
 // A person edits what bindings store, sends requests, and talks over a WebSocket.
 func TestDashboardStores(t *testing.T) {
 	page := browse(t)
-	env := []string{"MINIDO_CONTROL_DIR=" + t.TempDir()}
 	dir := project(t, map[string]string{"worker.js": storesWorker, "wrangler.json": `{"name": "shop", "main": "worker.js", "compatibility_date": "2026-08-01",
 		"kv_namespaces": [{"binding": "KV", "id": "kv"}], "r2_buckets": [{"binding": "R2", "bucket_name": "pictures"}],
 		"d1_databases": [{"binding": "DB", "database_name": "main", "database_id": "main"}], "workflows": [{"binding": "FLOW", "name": "orders", "class_name": "Flow"}]}`})
-	s, err := launch(t, process.Options{Env: env, Command: []string{minido, "dev", "--ip", "127.0.0.1", "-c", filepath.Join(dir, "wrangler.json"), "--port", "0",
-		"--persist-to", filepath.Join(t.TempDir(), "state")}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s, open, _ := sessionAt(t, filepath.Join(dir, "wrangler.json"))
 	ask(t, "GET", s.url+"/")
-	cmd := exec.Command(minido, "dashboard")
-	cmd.Env = append(os.Environ(), env...)
-	out, err := cmd.Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	page.visit(strings.TrimSpace(string(out)))
+	page.visit(open())
 	page.click("nav a", "Stores")
 	page.until(`document.body.innerText.includes("color") && document.body.innerText.includes("<img src=x")`)
 	page.click(".row [role=cell]:first-child", "color")
@@ -266,13 +237,8 @@ export default {
 // for who has it open already.
 func TestErrorPage(t *testing.T) {
 	page := browse(t)
-	env := []string{"MINIDO_CONTROL_DIR=" + t.TempDir()}
 	dir := project(t, map[string]string{"src/worker.ts": errorWorker, "wrangler.json": `{"name": "fails", "main": "src/worker.ts", "compatibility_date": "2026-08-01"}`})
-	s, err := launch(t, process.Options{Env: env, Command: []string{minido, "dev", "--ip", "127.0.0.1", "-c", filepath.Join(dir, "wrangler.json"), "--port", "0",
-		"--persist-to", filepath.Join(t.TempDir(), "state")}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s, open, _ := sessionAt(t, filepath.Join(dir, "wrangler.json"))
 	page.visit(s.url + "/a?<svg onload=\"document.title='broken in'\">")
 	page.until(`document.querySelector("h1").innerText.includes("<img src=x")`)
 	for _, want := range []string{"src/worker.ts:3:9", "> 3 |   throw new TypeError(", "at Object.fetch (src/worker.ts:8:12)", "log: <script>", "User-Agent", "GET " + s.url + "/a"} {
@@ -285,15 +251,8 @@ func TestErrorPage(t *testing.T) {
 	}
 	look(t, page, "error")
 	link := page.eval(`document.querySelector("a").href`)
-
-	cmd := exec.Command(minido, "dashboard")
-	cmd.Env = append(os.Environ(), env...)
-	out, err := cmd.Output()
-	if err != nil {
-		t.Fatal(err)
-	}
 	other := page.tab()
-	other.visit(strings.TrimSpace(string(out)))
+	other.visit(open())
 	other.until(`document.body.innerText.includes("Durable Objects")`)
 	page.visit(link)
 	page.until(`document.body.innerText.includes("Durable Objects")`)
@@ -316,23 +275,12 @@ export default { async fetch(request, env) { return env.ROOM.getByName("<img src
 // replays it, and stops another campaign.
 func TestDashboardChaos(t *testing.T) {
 	page := browse(t)
-	env := []string{"MINIDO_CONTROL_DIR=" + t.TempDir()}
 	dir := project(t, map[string]string{"worker.js": forgetfulWorker, "wrangler.json": `{"name": "forgetful", "main": "worker.js", "compatibility_date": "2026-08-01",
 		"durable_objects": {"bindings": [{"name": "ROOM", "class_name": "Room"}]}, "migrations": [{"tag": "1", "new_sqlite_classes": ["Room"]}]}`,
 		"count.chaos.ts": `import { scenario } from "minido:chaos";
 			export default scenario("count", { async drive({ fetch, attempt }) { for (let i = 0; i < 4; i++) await attempt(() => fetch("POST", "/count")); } });`})
-	s, err := launch(t, process.Options{Env: env, Command: []string{minido, "dev", "--ip", "127.0.0.1", "-c", filepath.Join(dir, "wrangler.json"), "--port", "0",
-		"--persist-to", filepath.Join(t.TempDir(), "state")}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	cmd := exec.Command(minido, "dashboard")
-	cmd.Env = append(os.Environ(), env...)
-	out, err := cmd.Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	page.visit(strings.TrimSpace(string(out)))
+	s, open, _ := sessionAt(t, filepath.Join(dir, "wrangler.json"))
+	page.visit(open())
 	page.click("nav a", "Chaos")
 	page.until(`document.querySelector("select[name=scenario]")?.value === "count.chaos.ts"`)
 	page.eval(`document.querySelector("input[name=max]").focus()`)

@@ -6,12 +6,9 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"minido.dev/minido/chaos/process"
 )
 
 // The agents of fixtures/chat, on the packages, behind a worker that has stores, too.
@@ -81,22 +78,8 @@ func TestDashboardAgents(t *testing.T) {
 	page := browse(t)
 	sink := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { _, _ = io.Copy(w, r.Body) })) // an effect is answered
 	defer sink.Close()
-	env := []string{"MINIDO_CONTROL_DIR=" + t.TempDir()}
 	dir := agentsProject(t)
-	s, err := launch(t, process.Options{Env: env, Command: []string{minido, "dev", "--ip", "127.0.0.1", "-c", filepath.Join(dir, "wrangler.jsonc"), "--port", "0", "--mock-ai",
-		"--var", "BUG:appends-twice", "--var", "SINK:" + sink.URL, "--cache-dir=" + filepath.Join(scratch, "cache"), "--persist-to", filepath.Join(t.TempDir(), "state")}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	open := func() string {
-		cmd := exec.Command(minido, "dashboard")
-		cmd.Env = append(os.Environ(), env...)
-		out, err := cmd.Output()
-		if err != nil {
-			t.Fatal(err)
-		}
-		return strings.TrimSpace(string(out))
-	}
+	s, open, _ := sessionAt(t, filepath.Join(dir, "wrangler.jsonc"), "--mock-ai", "--var", "BUG:appends-twice", "--var", "SINK:"+sink.URL, "--cache-dir="+filepath.Join(scratch, "cache"))
 	ask(t, "GET", s.url+"/setup")
 	fill := func(label, value string) {
 		t.Helper()

@@ -166,9 +166,16 @@ func dashboardOf(t *testing.T, files map[string]string) (s server, open func() s
 
 func sessionOf(t *testing.T, files map[string]string, flags ...string) (s server, open func() string, session control.Session) {
 	t.Helper()
+	return sessionAt(t, filepath.Join(project(t, files), "wrangler.json"), flags...)
+}
+
+// sessionAt runs the project of a configuration with a control directory of its own; open
+// is an address of its dashboard, a new one each time.
+func sessionAt(t *testing.T, config string, flags ...string) (s server, open func() string, session control.Session) {
+	t.Helper()
 	sessions := t.TempDir()
 	env := []string{"MINIDO_CONTROL_DIR=" + sessions}
-	s, err := launch(t, process.Options{Env: env, Command: append([]string{minido, "dev", "--ip", "127.0.0.1", "-c", filepath.Join(project(t, files), "wrangler.json"), "--port", "0",
+	s, err := launch(t, process.Options{Env: env, Command: append([]string{minido, "dev", "--ip", "127.0.0.1", "-c", config, "--port", "0",
 		"--persist-to", filepath.Join(t.TempDir(), "state")}, flags...)})
 	if err != nil {
 		t.Fatal(err)

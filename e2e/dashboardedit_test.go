@@ -1,13 +1,9 @@
 package e2e
 
 import (
-	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"minido.dev/minido/chaos/process"
 )
 
 // Everything that this worker stores, names and sends would change the page's title if
@@ -56,17 +52,12 @@ export default {
 // their metadata and expiration, and acts on queues and on instances of Workflows.
 func TestDashboardEdits(t *testing.T) {
 	page := browse(t)
-	env := []string{"MINIDO_CONTROL_DIR=" + t.TempDir()}
 	dir := project(t, map[string]string{"worker.js": editedWorker, "wrangler.json": `{"name": "shop", "main": "worker.js", "compatibility_date": "2026-08-01",
 		"durable_objects": {"bindings": [{"name": "ROOM", "class_name": "Room"}]}, "migrations": [{"tag": "1", "new_sqlite_classes": ["Room"]}],
 		"kv_namespaces": [{"binding": "KV", "id": "kv"}], "d1_databases": [{"binding": "DB", "database_name": "main", "database_id": "main"}], "r2_buckets": [{"binding": "R2", "bucket_name": "pictures"}],
 		"queues": {"producers": [{"binding": "JOBS", "queue": "jobs"}], "consumers": [{"queue": "jobs", "type": "http_pull", "dead_letter_queue": "dead"}]},
 		"workflows": [{"binding": "FLOW", "name": "orders", "class_name": "Flow"}]}`})
-	s, err := launch(t, process.Options{Env: env, Command: []string{minido, "dev", "--ip", "127.0.0.1", "-c", filepath.Join(dir, "wrangler.json"), "--port", "0",
-		"--persist-to", filepath.Join(t.TempDir(), "state")}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s, open, _ := sessionAt(t, filepath.Join(dir, "wrangler.json"))
 	says := func(path, want string) {
 		t.Helper()
 		if _, got := ask(t, "GET", s.url+path); !strings.Contains(got, want) {
@@ -74,14 +65,7 @@ func TestDashboardEdits(t *testing.T) {
 		}
 	}
 	ask(t, "GET", s.url+"/setup")
-	ask(t, "GET", s.url+"/fill")
-	cmd := exec.Command(minido, "dashboard")
-	cmd.Env = append(os.Environ(), env...)
-	out, err := cmd.Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	// field sets a field of the open dialog, and its type where one is given.
+	ask(t, "GET", s.url+"/fill") // field sets a field of the open dialog, and its type where one is given.
 	field := func(name, kind, value string) {
 		t.Helper()
 		page.until(`((f, k) => f && (f.value = ` + "`" + value + "`" + `, f.dispatchEvent(new Event("input")), k && (k.value = "` + kind + `"), true))(document.querySelector("dialog [aria-label='` + name + `']"), document.querySelector("dialog [aria-label='Type of ` + name + `']"))`)
@@ -97,7 +81,7 @@ func TestDashboardEdits(t *testing.T) {
 		page.click("dialog button", button)
 		page.until(`!document.querySelector("dialog") && document.body.innerText.includes("` + done + `")`)
 	}
-	page.visit(strings.TrimSpace(string(out)))
+	page.visit(open())
 	page.click(".row [role=cell]:first-child", "Room/lobby")
 	page.click("aside a", "Look at its data")
 	page.click("button", "notes")
