@@ -41,10 +41,17 @@ export function data(main: HTMLElement, signal: AbortSignal, className: string, 
   const note = h("span", { class: "note", role: "status" });
   let from: { table: string; offset: number } | undefined;
   let moment = ""; // the bookmark that is shown, "" for the present
+  let asked = 0;
+  // latest draws what was asked for last: an answer that comes after a later question is left out.
+  async function latest<T>(answer: Promise<T>, draw: (answer: T) => void): Promise<void> {
+    const mine = ++asked;
+    const found = await answer;
+    if (mine === asked) draw(found);
+  }
   const behind = past(className, id, fault, async bookmark => {
     moment = bookmark;
     await (from ? showTable(from.table, Math.max(0, from.offset)) : execute(statement.value));
-  }, shown => fill(out, shown));
+  }, difference => latest(difference, shown => fill(out, shown)));
 
   const bar = h("div", { class: "bar" }), name = h("span", { class: "mono" }, [id.slice(0, 16) + "…", ...facet].join("/"));
   const base: Base = {
@@ -67,28 +74,30 @@ export function data(main: HTMLElement, signal: AbortSignal, className: string, 
     if (name === storage && moment === "" && facet.length === 0) return showValues(offset === 0 ? "" : last);
     statement.value = `SELECT * FROM ${quoted(name)} LIMIT ${page} OFFSET ${offset}`;
     const again = (what: string) => { showTable(name, offset).then(() => bar.append(h("span", { class: "good", role: "status" }, what)), error => fill(fault, message(error))); };
-    const [rows, count] = await Promise.all([rowsOf(base, name, page, offset, moment === "" && !className.includes("-") && facet.length === 0, cell, again), query(`SELECT count(*) FROM ${quoted(name)}`, 1)]);
-    const total = Number(count.rows[0]![0]);
-    fill(out, rows.table);
-    fill(bar, ...(className.includes("-") ? [h("span", { class: "note" }, "These rows are minido's own: they are edited as a queue or a Workflow.")] : facet.length > 0 ? [h("span", { class: "note" }, "A facet's rows are shown, and not edited.")] : rows.bar));
-    fill(note, total === 0 ? "no rows" : `rows ${offset + 1}–${offset + rows.count} of ${total}`);
-    before.disabled = offset === 0;
-    next.disabled = offset + page >= total;
+    await latest(Promise.all([rowsOf(base, name, page, offset, moment === "" && !className.includes("-") && facet.length === 0, cell, again), query(`SELECT count(*) FROM ${quoted(name)}`, 1)]), ([rows, count]) => {
+      const total = Number(count.rows[0]![0]);
+      fill(out, rows.table);
+      fill(bar, ...(className.includes("-") ? [h("span", { class: "note" }, "These rows are minido's own: they are edited as a queue or a Workflow.")] : facet.length > 0 ? [h("span", { class: "note" }, "A facet's rows are shown, and not edited.")] : rows.bar));
+      fill(note, total === 0 ? "no rows" : `rows ${offset + 1}–${offset + rows.count} of ${total}`);
+      before.disabled = offset === 0;
+      next.disabled = offset + page >= total;
+    });
   }
 
   let last = "";
   async function showValues(after: string): Promise<void> {
-    const found = await post<{ values: Value[]; more: boolean }>("/v1/values", { class: className, object: id, after, limit: page });
-    last = found.values.at(-1)?.key ?? "";
     const again = (what: string) => { showTable(storage, 0).then(() => bar.append(h("span", { class: "good", role: "status" }, what)), error => fill(fault, message(error))); };
     statement.value = "";
-    fill(out, h("table", {}, h("thead", {}, h("tr", {}, h("th", {}, h("span", { class: "hidden" }, "Edit")), ...["key", "value", "bytes"].map(c => h("th", { scope: "col" }, c)))),
-      h("tbody", { class: "mono" }, ...found.values.map(v => h("tr", {}, h("td", {}, h("button", { type: "button", class: "small", "aria-label": `Edit ${v.key}`, click: () => editValue(v, again) }, "Edit")),
-        h("td", {}, cell(v.key)), h("td", {}, cell(v.text)), h("td", {}, bytes(v.bytes)))))));
-    fill(bar, h("button", { type: "button", click: () => editValue(undefined, again) }, "Put a key"), h("span", { class: "note" }, "What ctx.storage.put() and storage.kv have stored."));
-    fill(note, `${found.values.length} keys${found.more ? ", and more" : ""}`);
-    before.disabled = after === "";
-    next.disabled = !found.more;
+    await latest(post<{ values: Value[]; more: boolean }>("/v1/values", { class: className, object: id, after, limit: page }), found => {
+      last = found.values.at(-1)?.key ?? "";
+      fill(out, h("table", {}, h("thead", {}, h("tr", {}, h("th", {}, h("span", { class: "hidden" }, "Edit")), ...["key", "value", "bytes"].map(c => h("th", { scope: "col" }, c)))),
+        h("tbody", { class: "mono" }, ...found.values.map(v => h("tr", {}, h("td", {}, h("button", { type: "button", class: "small", "aria-label": `Edit ${v.key}`, click: () => editValue(v, again) }, "Edit")),
+          h("td", {}, cell(v.key)), h("td", {}, cell(v.text)), h("td", {}, bytes(v.bytes)))))));
+      fill(bar, h("button", { type: "button", click: () => editValue(undefined, again) }, "Put a key"), h("span", { class: "note" }, "What ctx.storage.put() and storage.kv have stored."));
+      fill(note, `${found.values.length} keys${found.more ? ", and more" : ""}`);
+      before.disabled = after === "";
+      next.disabled = !found.more;
+    });
   }
   function editValue(v: Value | undefined, again: (what: string) => void): void {
     const key = h("input", { class: "mono wide", "aria-label": "Key", value: v?.key ?? "", disabled: v !== undefined });
@@ -107,9 +116,10 @@ export function data(main: HTMLElement, signal: AbortSignal, className: string, 
     from = undefined;
     before.disabled = next.disabled = true;
     fill(bar);
-    const result = await query(sql, 1000);
-    fill(out, table(result));
-    fill(note, `${result.rows.length} rows${result.truncated ? ", cut" : ""}`);
+    await latest(query(sql, 1000), result => {
+      fill(out, table(result));
+      fill(note, `${result.rows.length} rows${result.truncated ? ", cut" : ""}`);
+    });
   }
 
   const before = button("Earlier", () => showTable(from!.table, Math.max(0, from!.offset - page)), fault, { disabled: true });

@@ -27,13 +27,14 @@ function changes(tables: Changes[]): HTMLElement {
 
 // past is a bar with a slider over the states that an object has had. see shows the
 // one that was chosen ("" is the present), show a difference in place of rows.
-export function past(className: string, id: string, fault: HTMLElement, see: (bookmark: string) => Promise<void>, show: (what: HTMLElement) => void): HTMLElement {
+export function past(className: string, id: string, fault: HTMLElement, see: (bookmark: string) => Promise<void>, show: (what: Promise<HTMLElement>) => Promise<void>): HTMLElement {
   const object = { class: className, object: id };
   const when = h("output", { class: "mono" });
   const slider = h("input", { type: "range", min: 0, "aria-label": "Moment of the object's past", class: "wide", input: () => { label(); void choose(); } });
   let moments: Moment[] = [];
   let marked: number | undefined; // the moment that others are compared with; the present without one
-  let sure = false, asking = false;
+  let sure = false;
+  let choosing: Promise<void> | undefined; // until the rows of the chosen moment are shown
   const at = () => moments[Number(slider.value)]!;
   const present = () => Number(slider.value) === moments.length - 1;
 
@@ -50,16 +51,15 @@ export function past(className: string, id: string, fault: HTMLElement, see: (bo
   }
 
   // choose shows where the slider is; what it passes while one is being read is left out.
-  async function choose(): Promise<void> {
-    if (asking) return;
-    asking = true;
-    try {
-      fill(fault);
-      for (let shown = ""; shown !== slider.value;) {
-        shown = slider.value;
-        await see(present() ? "" : at().bookmark);
-      }
-    } catch (error) { fill(fault, message(error)); } finally { asking = false; }
+  function choose(): Promise<void> {
+    return choosing ??= follow().catch(error => fill(fault, message(error))).finally(() => { choosing = undefined; });
+  }
+  async function follow(): Promise<void> {
+    fill(fault);
+    for (let shown = ""; shown !== slider.value;) {
+      shown = slider.value;
+      await see(present() ? "" : at().bookmark);
+    }
   }
 
   async function load(): Promise<void> {
@@ -74,8 +74,10 @@ export function past(className: string, id: string, fault: HTMLElement, see: (bo
 
   const mark = button("Mark", () => { marked = marked === Number(slider.value) ? undefined : Number(slider.value); label(); }, fault, { title: "Other moments are compared with this one" });
   const difference = button("Difference to the present", async () => {
+    await choosing; // or the moment's rows would come in the difference's place
     const [from, to] = [Number(slider.value), marked ?? moments.length - 1].sort((a, b) => a - b);
-    show(changes((await post<{ tables: Changes[] }>("/v1/difference", { ...object, from: moments[from!]!.bookmark, to: moments[to!]!.bookmark })).tables));
+    const compared = post<{ tables: Changes[] }>("/v1/difference", { ...object, from: moments[from!]!.bookmark, to: moments[to!]!.bookmark });
+    await show(compared.then(({ tables }) => changes(tables)));
   }, fault);
   const restore = button("Restore", async () => {
     if (!sure) {
