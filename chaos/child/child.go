@@ -24,6 +24,7 @@ import (
 	"minido.dev/minido/durableobject/pool"
 	"minido.dev/minido/internal/clock"
 	"minido.dev/minido/internal/entropy"
+	"minido.dev/minido/internal/hugepages"
 	"minido.dev/minido/internal/killpoint"
 	"minido.dev/minido/internal/netx"
 	"minido.dev/minido/internal/sched"
@@ -65,7 +66,7 @@ const memoryLimit = 200 << 20
 func Run(o Options) error {
 	debug.SetGCPercent(-1)
 	debug.SetMemoryLimit(memoryLimit)
-	enlargePages()
+	hugepages.Prepare(heapAhead)
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	machine := &clock.Shifted{Clock: clock.Real{}}
@@ -88,6 +89,11 @@ func Run(o Options) error {
 	}
 	return err // the scheduler's reader waits for the harness, which need not come
 }
+
+// heapAhead is how much of the heap lies in large pages, in bytes: about what a child
+// needs for a bundle with its packages. It touches most of its heap once and is killed,
+// so half of what it costs the kernel would be making and taking down small pages.
+const heapAhead = 96 << 20
 
 type child struct {
 	options   Options

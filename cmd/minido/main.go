@@ -195,7 +195,7 @@ func execute(parser *kong.Kong, c *cli, args []string) int {
 		fmt.Fprintf(os.Stderr, "minido: %v\nTry \"minido --help\".\n", err)
 		return exitUsage
 	}
-	if slices.Contains([]string{"chaos", "chaos-child", "doctor", "test"}, args[0]) {
+	if slices.Contains([]string{"chaos", "doctor", "test"}, args[0]) {
 		hugepages.Prepare(heapReach) // they run workers, as dev does, and give nothing back
 	}
 	err = ctx.Run(&c.Ctl)
