@@ -1,10 +1,10 @@
 package sqlstore
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
 
+	"minido.dev/minido/internal/lazyregexp"
 	"minido.dev/minido/internal/sqlite"
 )
 
@@ -91,7 +91,7 @@ func (r *rules) allowed(a sqlite.Action) bool {
 
 // renamesToPlatform finds ALTER TABLE ... RENAME TO _cf_...: SQLite does not
 // tell an authorizer the new name.
-var renamesToPlatform = regexp.MustCompile(`(?is)\brename(?:\s|/\*.*?\*/|--[^\n]*\n)+to(?:\s|/\*.*?\*/|--[^\n]*\n)*["'\[\x60]?_cf_`)
+var renamesToPlatform = lazyregexp.New(`(?is)\brename(?:\s|/\*.*?\*/|--[^\n]*\n)+to(?:\s|/\*.*?\*/|--[^\n]*\n)*["'\[\x60]?_cf_`)
 
 var allowedModules = map[string]bool{"fts5": true, "fts5vocab": true, "rtree": true, "rtree_i32": true}
 

@@ -10,13 +10,13 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/dop251/goja"
 	"github.com/evanw/esbuild/pkg/api"
 
+	"minido.dev/minido/internal/lazyregexp"
 	"minido.dev/minido/internal/sqlite"
 	"minido.dev/minido/runtime/binding/d1"
 	"minido.dev/minido/runtime/bundle"
@@ -114,7 +114,7 @@ func forNode(file, code string, format api.Format, plugin api.Plugin) (string, e
 	return string(r.OutputFiles[0].Contents), nil
 }
 
-var unresolved = regexp.MustCompile(`^Could not resolve "((?:@[^/"]+/)?[^./"@][^/"]*)`)
+var unresolved = lazyregexp.New(`^Could not resolve "((?:@[^/"]+/)?[^./"@][^/"]*)`)
 
 // advice is what to do about an error of the bundler's, whose own advice is about options
 // that users do not have.

@@ -5,10 +5,12 @@ import (
 	"os"
 	"regexp"
 	"strings"
+
+	"minido.dev/minido/internal/lazyregexp"
 )
 
 // refusedOption finds the path of an option in the text of a refusal, such as test.browser.
-var refusedOption = regexp.MustCompile(`the pool's option ([\w$]+(?:\.[\w$]+)*)|\b([\w$]+(?:\.[\w$]+)+)`)
+var refusedOption = lazyregexp.New(`the pool's option ([\w$]+(?:\.[\w$]+)*)|\b([\w$]+(?:\.[\w$]+)+)`)
 
 // inConfig is where a configuration sets the option that a refusal names: file:line, or the
 // file alone, if the option does not stand there as a key.

@@ -2,22 +2,22 @@ package campaign
 
 import (
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 
 	"minido.dev/minido/chaos/fault"
 	"minido.dev/minido/chaos/workerd"
 	"minido.dev/minido/internal/killpoint"
+	"minido.dev/minido/internal/lazyregexp"
 )
 
 // inTable is a table of an object's in the text of a comparison: namespace/id, the table,
 // and which side has the row.
-var inTable = regexp.MustCompile(`(?:^at rest |; )(\S+?)(?:/[0-9a-f]{8})?(?:\.\d+)?( (?:\(key\) )?\S+)? (?:has|lacks) `)
+var inTable = lazyregexp.New(`(?:^at rest |; )(\S+?)(?:/[0-9a-f]{8})?(?:\.\d+)?( (?:\(key\) )?\S+)? (?:has|lacks) `)
 
 // particular is what differs between two symptoms of one bug: numbers, what is quoted,
 // and values.
-var particular = regexp.MustCompile(`"[^"]*"|=\S+|\S*\d\S*`)
+var particular = lazyregexp.New(`"[^"]*"|=\S+|\S*\d\S*`)
 
 // Cause names what is wrong with a case, so that the symptoms of one bug have the same:
 // what its checkers say without the facts, and of a comparison the tables that differ.

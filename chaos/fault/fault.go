@@ -23,7 +23,6 @@ package fault
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -31,6 +30,7 @@ import (
 
 	"minido.dev/minido/chaos/upstream"
 	"minido.dev/minido/internal/killpoint"
+	"minido.dev/minido/internal/lazyregexp"
 )
 
 // Verb is what a fault within a process is called; "" is a kill of the process, and a
@@ -152,7 +152,7 @@ func (f Fault) Happens() bool {
 	return k.Happens(f.Arg, at)
 }
 
-var kindForm = regexp.MustCompile(`^([a-z]+)(?:\(([^()]*)\))?$`)
+var kindForm = lazyregexp.New(`^([a-z]+)(?:\(([^()]*)\))?$`)
 
 // ParseKind reads what Kind wrote, into a Fault without a point.
 func ParseKind(text string) (Fault, error) {
@@ -315,4 +315,4 @@ func ParsePlan(text string) (Plan, error) {
 }
 
 // separator is where the next fault begins, two bytes behind.
-var separator = regexp.MustCompile(`; (?:kill|power|deploy|` + strings.Join(verbs(), "|") + `|(?:upstream|sink)\.[a-z]+)(?:\([^()]*\))?@`)
+var separator = lazyregexp.New(`; (?:kill|power|deploy|` + strings.Join(verbs(), "|") + `|(?:upstream|sink)\.[a-z]+)(?:\([^()]*\))?@`)

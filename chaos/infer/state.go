@@ -10,11 +10,11 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
 	"minido.dev/minido/chaos/evidence"
+	"minido.dev/minido/internal/lazyregexp"
 	"minido.dev/minido/runtime/config"
 )
 
@@ -71,8 +71,8 @@ func Classes(p *config.Project) map[string]string {
 // Tables that are none of the project's, and columns whose sums say nothing: keys, times,
 // versions, and what counts attempts.
 var (
-	bookkeeping = regexp.MustCompile(`^(sqlite_|_cf_|cf_|__)`)
-	meaningless = regexp.MustCompile(`(?i)(^|_)(id|ids|key|rowid|seq|pos|position|index|idx|version|rev|time|at|ts|date|epoch|expires|due|when|attempts?|tries|retries|updated|created)$|(Id|At)$`)
+	bookkeeping = lazyregexp.New(`^(sqlite_|_cf_|cf_|__)`)
+	meaningless = lazyregexp.New(`(?i)(^|_)(id|ids|key|rowid|seq|pos|position|index|idx|version|rev|time|at|ts|date|epoch|expires|due|when|attempts?|tries|retries|updated|created)$|(Id|At)$`)
 )
 
 // most bounds what is a number that adds up: beyond it are times and ids.

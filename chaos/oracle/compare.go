@@ -6,10 +6,11 @@ import (
 	"hash/crc32"
 	"maps"
 	"path"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+
+	"minido.dev/minido/internal/lazyregexp"
 )
 
 // Mask says what is not compared: what differs between runs without faults, and
@@ -24,7 +25,7 @@ type Mask struct {
 
 // counted are columns, KV entries and tables, and words of a row, with which correct
 // programs count and log attempts and note times; a death changes them, as it should.
-var counted = regexp.MustCompile(`(?i)attempt|interrupt|retr(y|ies)|(^|_)tries|restart|recover|updated|heartbeat|(^|_)lease|generation`)
+var counted = lazyregexp.New(`(?i)attempt|interrupt|retr(y|ies)|(^|_)tries|restart|recover|updated|heartbeat|(^|_)lease|generation`)
 
 // Learn makes a mask of what differs between runs that differ in their seed and their
 // time alone. births are states in which an object has been constructed, and no more: a
@@ -94,14 +95,14 @@ func parentOf(column string) (parent string, ok bool) {
 
 // lasting are columns with how long something took: that it was measured counts, not what
 // came out, since a recovery takes longer.
-var lasting = regexp.MustCompile(`(?i)(^|[._])(elapsed|duration|latency|took)|_ms$|[a-z](?-i:Ms)$`)
+var lasting = lazyregexp.New(`(?i)(^|[._])(elapsed|duration|latency|took)|_ms$|[a-z](?-i:Ms)$`)
 
 // units are columns with how much time is accounted for. It may be more after a fault, when
 // something waited for the recovery, but not less.
-var units = regexp.MustCompile(`(?i)(^|[._])(seconds|minutes|hours)$`)
+var units = lazyregexp.New(`(?i)(^|[._])(seconds|minutes|hours)$`)
 
 // measured is a number of any size.
-var measured = regexp.MustCompile(`^-?\d+(\.\d+)?$`)
+var measured = lazyregexp.New(`^-?\d+(\.\d+)?$`)
 
 // excludes reports whether a user's pattern names a table, or a table.column.
 func (m Mask) excludes(name string) bool {
@@ -444,10 +445,10 @@ func Differences(got, want State, m Mask) []Difference {
 }
 
 // digits are what shifts when a recovery adds rows: numbers of rows, versions.
-var digits = regexp.MustCompile(`\d+`)
+var digits = lazyregexp.New(`\d+`)
 
 // word is what programs name states and kinds of events with.
-var word = regexp.MustCompile(`[A-Za-z_]+`)
+var word = lazyregexp.New(`[A-Za-z_]+`)
 
 // Recovered looks for rows with which a program records that it has recovered: they
 // have a word that no earlier state has in that column, neither of runs without faults nor
@@ -530,7 +531,7 @@ func (m Mask) logsStarts(at place) bool {
 // cells are those of a row that show made, without the names of columns.
 func cells(row string) string { return columnName.ReplaceAllString(row, "") }
 
-var columnName = regexp.MustCompile(`(^| )[A-Za-z_.\[\]#]+=`)
+var columnName = lazyregexp.New(`(^| )[A-Za-z_.\[\]#]+=`)
 
 // born is s with the objects that it lacks and got has, as their constructors leave them.
 func (s State) born(got State, births []State) State {

@@ -3,9 +3,10 @@ package oracle
 import (
 	"hash/fnv"
 	"io"
-	"regexp"
 	"slices"
 	"strings"
+
+	"minido.dev/minido/internal/lazyregexp"
 )
 
 // maxShape is how much of a value counts in a shape, and manyRows how many equal rows are
@@ -17,7 +18,7 @@ const (
 
 // large is a number of more than one digit: states are told apart by how far they have
 // come, and do not become ever more with what they count.
-var large = regexp.MustCompile(`\d{2,}`)
+var large = lazyregexp.New(`\d{2,}`)
 
 // Shape is a digest of what kind of state it is: the tables of each class, and their rows
 // without large numbers, ids and times. States that differ in nothing else have the same.

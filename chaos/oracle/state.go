@@ -11,12 +11,12 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
 	"minido.dev/minido/chaos/evidence"
 	"minido.dev/minido/chaos/history"
+	"minido.dev/minido/internal/lazyregexp"
 )
 
 // State is what a system left at rest. Immutable.
@@ -54,7 +54,7 @@ const absent = "\x00"
 // bookkeeping are the tables of SQLite, of the runtime and of the agents SDK, whose
 // packages count attempts and interruptions in them; checkers of their own judge those.
 // What users keep in them is read by itself (ofAgents).
-var bookkeeping = regexp.MustCompile(`^(sqlite_|_cf_|cf_|__)`)
+var bookkeeping = lazyregexp.New(`^(sqlite_|_cf_|cf_|__)`)
 
 // readers read the files of each folder below v3: objects of the project's classes,
 // and the bindings that keep data.
@@ -186,7 +186,7 @@ func (s State) readKV(db *evidence.DB, at place) error {
 
 // autoincrement says in a table's declaration that SQLite numbers its rows and never uses a
 // number again.
-var autoincrement = regexp.MustCompile(`(?i)\bAUTOINCREMENT\b`)
+var autoincrement = lazyregexp.New(`(?i)\bAUTOINCREMENT\b`)
 
 func (s State) add(db *evidence.DB, at place, name string, rows []evidence.Row) error {
 	if len(rows) == 0 {
@@ -228,7 +228,7 @@ func (s State) readEffects(events []history.Event) {
 
 // varying is what is never the same in two runs, within any text: dates, times in
 // milliseconds since 2001, UUIDs, long hexadecimal ids.
-var varying = regexp.MustCompile(`\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d+)?Z?|[0-9a-fA-F]{8}-([0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}|\b1\d{12}\b|\b[0-9a-f]{16,}\b`)
+var varying = lazyregexp.New(`\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d+)?Z?|[0-9a-fA-F]{8}-([0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}|\b1\d{12}\b|\b[0-9a-f]{16,}\b`)
 
 func normal(s string) string { return varying.ReplaceAllString(s, "#") }
 

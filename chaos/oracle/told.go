@@ -5,11 +5,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 
 	"minido.dev/minido/chaos/history"
+	"minido.dev/minido/internal/lazyregexp"
 )
 
 // What clients were told is a table for each answer, and one for the frames of each
@@ -21,7 +21,7 @@ const (
 
 // ofProcess are the names of values that tell about a process and not about what it
 // stores: how long it runs, what it has cached. A death changes them, as it should.
-var ofProcess = regexp.MustCompile(`(?i)(^|[._])(boots?|starts|uptime|cached?|hits?|miss(es)?|elapsed|duration|took|age|pid|instance|isolate|warm|cold|fresh)$|_ms$|[a-z]Ms$`)
+var ofProcess = lazyregexp.New(`(?i)(^|[._])(boots?|starts|uptime|cached?|hits?|miss(es)?|elapsed|duration|took|age|pid|instance|isolate|warm|cold|fresh)$|_ms$|[a-z]Ms$`)
 
 // isTold reports whether a place is no part of what is stored.
 func (at place) isTold() bool { return at.namespace == "" && strings.HasPrefix(at.name, toldPrefix) }
@@ -199,7 +199,7 @@ func number(text string) string {
 	return text
 }
 
-var long = regexp.MustCompile(`^-?\d{10,}|\.\d{3,}`)
+var long = lazyregexp.New(`^-?\d{10,}|\.\d{3,}`)
 
 // table has all columns that some row has.
 func (t *told) table() table {

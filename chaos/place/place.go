@@ -5,13 +5,13 @@ package place
 import (
 	"os"
 	"path/filepath"
-	"regexp"
 	"strconv"
 	"strings"
 
 	"minido.dev/minido/chaos/fault"
 	"minido.dev/minido/chaos/process"
 	"minido.dev/minido/internal/killpoint"
+	"minido.dev/minido/internal/lazyregexp"
 	"minido.dev/minido/runtime/config"
 )
 
@@ -34,7 +34,7 @@ func (p Place) String() string {
 }
 
 // siteEnd is where a site lies.
-var siteEnd = regexp.MustCompile(`\(([^()]+):(\d+):(\d+)\)$`)
+var siteEnd = lazyregexp.New(`\(([^()]+):(\d+):(\d+)\)$`)
 
 // Framed adds to places the source at them. Names of files are those of the project in dir.
 func Framed(dir string, places []Place) []Place {

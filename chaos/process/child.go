@@ -15,12 +15,12 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"regexp"
 	"strings"
 	"sync"
 	"time"
 
 	"minido.dev/minido/chaos/wait"
+	"minido.dev/minido/internal/lazyregexp"
 	"minido.dev/minido/internal/sched"
 )
 
@@ -194,7 +194,7 @@ func (c *Child) ExitError() error {
 	return &ExitError{Exit: exit, Tail: c.output.tail()}
 }
 
-var readyLine = regexp.MustCompile(`Ready on (https?://[^\s\x1b]+)`)
+var readyLine = lazyregexp.New(`Ready on (https?://[^\s\x1b]+)`)
 
 // Ready waits until the child has said that it answers, and returns the URL
 // that it named.

@@ -6,9 +6,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
+
+	"minido.dev/minido/internal/lazyregexp"
 )
 
 // Class is what a project's source says about one of its Durable Object classes,
@@ -35,10 +36,10 @@ const (
 )
 
 var (
-	classHead = regexp.MustCompile(`(?m)^[ \t]*(?:export\s+)?(?:default\s+)?(?:abstract\s+)?class\s+([\w$]+)(?:<[^\n]*?>)?(?:\s+extends\s+([\w$.]+)|\s+implements\s|\s*\{)`)
-	callable  = regexp.MustCompile(`@(?:unstable_)?callable\((?:[^()"'` + "`" + `]|"[^"]*"|'[^']*'|` + "`[^`]*`" + `)*\)\s*(?:public\s+)?(?:async\s+)?([\w$]+)\s*(?:<[^(]*>)?\(([^()]*)\)`)
-	literal   = regexp.MustCompile(`^(?:"[^"\\\n]*"|'[^'\\\n]*')`)
-	renamed   = regexp.MustCompile(`([\w$]+)[ \t]+as[ \t]+([\w$]+)`)
+	classHead = lazyregexp.New(`(?m)^[ \t]*(?:export\s+)?(?:default\s+)?(?:abstract\s+)?class\s+([\w$]+)(?:<[^\n]*?>)?(?:\s+extends\s+([\w$.]+)|\s+implements\s|\s*\{)`)
+	callable  = lazyregexp.New(`@(?:unstable_)?callable\((?:[^()"'` + "`" + `]|"[^"]*"|'[^']*'|` + "`[^`]*`" + `)*\)\s*(?:public\s+)?(?:async\s+)?([\w$]+)\s*(?:<[^(]*>)?\(([^()]*)\)`)
+	literal   = lazyregexp.New(`^(?:"[^"\\\n]*"|'[^'\\\n]*')`)
+	renamed   = lazyregexp.New(`([\w$]+)[ \t]+as[ \t]+([\w$]+)`)
 )
 
 // Classes looks for the named classes in the sources below dir, packages left

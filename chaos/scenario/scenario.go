@@ -12,7 +12,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -25,6 +24,7 @@ import (
 	"minido.dev/minido/chaos/check"
 	"minido.dev/minido/chaos/upstream"
 	"minido.dev/minido/internal/clock"
+	"minido.dev/minido/internal/lazyregexp"
 	"minido.dev/minido/runtime/config"
 )
 
@@ -87,7 +87,7 @@ func Find(project string) ([]string, error) {
 
 // reachable finds the places that a bundled scenario declares: one that no run comes to
 // can be told only by its source.
-var reachable = regexp.MustCompile(`\breachable\("([^"\\]+)"\)`)
+var reachable = lazyregexp.New(`\breachable\("([^"\\]+)"\)`)
 
 // Load reads a scenario for the project, and for an environment of its wrangler
 // file, "" for none.

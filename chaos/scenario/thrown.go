@@ -2,23 +2,23 @@ package scenario
 
 import (
 	"os"
-	"regexp"
 	"strconv"
 	"strings"
 
 	"github.com/dop251/goja"
 
+	"minido.dev/minido/internal/lazyregexp"
 	"minido.dev/minido/runtime/config"
 )
 
 // own are the frames of a stack that the user does not want to read: the harness's.
-var own = regexp.MustCompile(`minido:chaos|\(native\)`)
+var own = lazyregexp.New(`minido:chaos|\(native\)`)
 
 // place is where a frame of a stack lies: FILE:LINE:COLUMN(PC).
-var place = regexp.MustCompile(`([^\s()]+):(\d+):(\d+)\(`)
+var place = lazyregexp.New(`([^\s()]+):(\d+):(\d+)\(`)
 
 // counter is goja's number of an instruction, which says nothing to the user.
-var counter = regexp.MustCompile(`(:\d+:\d+)\(\d+\)`)
+var counter = lazyregexp.New(`(:\d+:\d+)\(\d+\)`)
 
 // explain is a value that was thrown, with the frames of its stack that are the
 // user's, and the lines of source at the first of them.

@@ -10,11 +10,11 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"regexp"
 	"strings"
 
 	"minido.dev/minido/chaos"
 	"minido.dev/minido/chaos/scenario"
+	"minido.dev/minido/internal/lazyregexp"
 	"minido.dev/minido/internal/version"
 	"minido.dev/minido/runtime/config"
 )
@@ -181,7 +181,7 @@ func (w *writer) write(name, text string) error {
 	return nil
 }
 
-var notInName = regexp.MustCompile(`[^a-z0-9-]+`)
+var notInName = lazyregexp.New(`[^a-z0-9-]+`)
 
 // project writes a new project from a template, named after its directory.
 func (w *writer) project(template string) error {

@@ -7,10 +7,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
+	"minido.dev/minido/internal/lazyregexp"
 	"minido.dev/minido/runtime/config"
 )
 
@@ -18,7 +18,7 @@ import (
 const firstTest = "test/first.test.ts"
 
 // suite is what minido test takes for a file of tests.
-var suite = regexp.MustCompile(`\.(test|spec)\.[cm]?[jt]sx?$`)
+var suite = lazyregexp.New(`\.(test|spec)\.[cm]?[jt]sx?$`)
 
 // local are the bindings of the project's own classes.
 func local(project *config.Project) []config.DurableObjectBinding {

@@ -5,10 +5,11 @@ import (
 	"math"
 	"net"
 	"net/http"
-	"regexp"
 	"slices"
 	"strconv"
 	"time"
+
+	"minido.dev/minido/internal/lazyregexp"
 )
 
 // Verb says what is done to one answer.
@@ -53,7 +54,7 @@ func (f Fault) String() string {
 	return fmt.Sprintf("%s%s@request#%d", f.Verb, arg, f.Request)
 }
 
-var faultForm = regexp.MustCompile(`^([a-z]+)(?:\(([^(),]*)(?:,([0-9]+))?\))?@request#([1-9][0-9]*)$`)
+var faultForm = lazyregexp.New(`^([a-z]+)(?:\(([^(),]*)(?:,([0-9]+))?\))?@request#([1-9][0-9]*)$`)
 
 // ParseFault reads what Fault.String wrote; the piece of a stall may be left out.
 func ParseFault(text string) (f Fault, err error) {

@@ -5,9 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"regexp"
 	"strings"
 
+	"minido.dev/minido/internal/lazyregexp"
 	"minido.dev/minido/internal/sched"
 	"minido.dev/minido/runtime/control"
 	"minido.dev/minido/runtime/explorer"
@@ -102,7 +102,7 @@ type keySource interface {
 }
 
 // sequences are what arrows, function keys and Alt send (ECMA-48, 5.4).
-var sequences = regexp.MustCompile(`\x1b(\[[0-?]*[ -/]*[@-~]|O.|.)?`)
+var sequences = lazyregexp.New(`\x1b(\[[0-?]*[ -/]*[@-~]|O.|.)?`)
 
 func (h *hotkeys) read(from keySource) {
 	buffer := make([]byte, 64)

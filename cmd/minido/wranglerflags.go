@@ -7,8 +7,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
+
+	"minido.dev/minido/internal/lazyregexp"
 )
 
 // wranglerFlags are flags of `wrangler dev` that are obeyed and that people need
@@ -35,7 +36,7 @@ type wranglerFlags struct {
 	ShowInteractiveDevSession bool `default:"true" hidden:"" help:"Hotkeys on a terminal."`
 }
 
-var compatibilityDate = regexp.MustCompile(`^\d{4}-\d{2}-\d{2}$`)
+var compatibilityDate = lazyregexp.New(`^\d{4}-\d{2}-\d{2}$`)
 
 // apply checks the flags and enters the directory.
 func (f wranglerFlags) apply() error {
@@ -146,12 +147,12 @@ var wranglerTakes = map[string]ignored{
 
 // repeated are flags that wrangler takes once with several arguments and that
 // minido takes several times, and what their arguments look like.
-var repeated = map[string]*regexp.Regexp{
-	"--var":                 regexp.MustCompile(`^\w+:`),
-	"--compatibility-flags": regexp.MustCompile(`^\w+$`),
-	"--compatibility-flag":  regexp.MustCompile(`^\w+$`),
-	"--define":              regexp.MustCompile(`^[^-:][^:]*:`),
-	"--alias":               regexp.MustCompile(`^[^-:][^:]*:`),
+var repeated = map[string]*lazyregexp.Regexp{
+	"--var":                 lazyregexp.New(`^\w+:`),
+	"--compatibility-flags": lazyregexp.New(`^\w+$`),
+	"--compatibility-flag":  lazyregexp.New(`^\w+$`),
+	"--define":              lazyregexp.New(`^[^-:][^:]*:`),
+	"--alias":               lazyregexp.New(`^[^-:][^:]*:`),
 }
 
 // obeyedSwitches are the switches that minido's own parser gets.

@@ -7,8 +7,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"strconv"
+
+	"minido.dev/minido/internal/lazyregexp"
 )
 
 // campaignRow measures how long `minido chaos enumerate` takes in simulation for
@@ -50,8 +51,8 @@ func cycleRow(ctx context.Context, b *bench, t *target) (cell, error) {
 }
 
 var (
-	visited = regexp.MustCompile(`visited \d+ of \d+ points`)
-	cycles  = regexp.MustCompile(`(\d+) cycles a minute, (.*)`)
+	visited = lazyregexp.New(`visited \d+ of \d+ points`)
+	cycles  = lazyregexp.New(`(\d+) cycles a minute, (.*)`)
 )
 
 // chaos runs `minido chaos`; exit codes 0 and 1 are results.

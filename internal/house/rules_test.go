@@ -35,6 +35,7 @@ var rules = []rule{
 	{"map-order", mapOrderRule},
 	{"live-database", databaseRule},
 	{"doc", docRule},
+	{"start-up", startUpRule},
 }
 
 // allowances are the packages that a rule does not concern, each with its
@@ -190,6 +191,32 @@ func databaseRule(p *pkg) []finding {
 			}
 			return true
 		})
+	}
+	return out
+}
+
+// startUpRule: a regular expression of a package is compiled when it is first used; a
+// hundred of them take 8 ms of each start.
+func startUpRule(p *pkg) []finding {
+	var out []finding
+	for _, f := range append(append([]*ast.File{}, p.Files...), p.Untyped...) {
+		for _, decl := range f.Decls {
+			vars, ok := decl.(*ast.GenDecl)
+			if !ok {
+				continue
+			}
+			ast.Inspect(vars, func(n ast.Node) bool {
+				switch n := n.(type) {
+				case *ast.FuncLit:
+					return false
+				case *ast.SelectorExpr:
+					if p.packageOf(f, n.X) == "regexp" && n.Sel.Name == "MustCompile" {
+						out = append(out, p.at("start-up", n.Pos(), "regexp.MustCompile of a package runs in each start: use internal/lazyregexp"))
+					}
+				}
+				return true
+			})
+		}
 	}
 	return out
 }

@@ -2,13 +2,14 @@ package main
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 
 	"github.com/yuin/goldmark/ast"
+
+	"minido.dev/minido/internal/lazyregexp"
 )
 
-var notInAnchor = regexp.MustCompile(`[^\p{L}\p{N}_\- ]`)
+var notInAnchor = lazyregexp.New(`[^\p{L}\p{N}_\- ]`)
 
 // headingIDs makes the anchors that GitHub makes, so that a link works in both. It
 // implements parser.IDs for one document.

@@ -13,12 +13,12 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/evanw/esbuild/pkg/api"
 
+	"minido.dev/minido/internal/lazyregexp"
 	"minido.dev/minido/vitest/bundled"
 )
 
@@ -94,12 +94,12 @@ func absolute(dir string) string {
 	return dir
 }
 
-var packageFolder = regexp.MustCompile(`^(?:.*/)?node_modules/(?:@[^/]+/)?[^/]+`)
+var packageFolder = lazyregexp.New(`^(?:.*/)?node_modules/(?:@[^/]+/)?[^/]+`)
 
 // packageOf is the folder of the package that a file belongs to.
 func packageOf(path string) string { return packageFolder.FindString(filepath.ToSlash(path)) }
 
-var legal = regexp.MustCompile(`(?i)^(licen[cs]e|copying|notice)`)
+var legal = lazyregexp.New(`(?i)^(licen[cs]e|copying|notice)`)
 
 // describe reads what a package says of itself, and its licence.
 func describe(root string) (p bundled.Package, license string, err error) {

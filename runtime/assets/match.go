@@ -7,13 +7,14 @@ import (
 
 	whatwg "github.com/nlnwa/whatwg-url/url"
 
+	"minido.dev/minido/internal/lazyregexp"
 	"minido.dev/minido/runtime/event"
 )
 
 var (
-	placeholder      = regexp.MustCompile(`:[A-Za-z]\w*`)
-	splatPlaceholder = regexp.MustCompile(`:splat\b`)
-	hostPlaceholder  = regexp.MustCompile(`^https://[^/]*`)
+	placeholder      = lazyregexp.New(`:[A-Za-z]\w*`)
+	splatPlaceholder = lazyregexp.New(`:splat\b`)
+	hostPlaceholder  = lazyregexp.New(`^https://[^/]*`)
 )
 
 // compileRule turns a pattern into an expression: * is the group splat, :name
@@ -65,8 +66,8 @@ func fill(s string, re *regexp.Regexp, groups []string) string {
 }
 
 var (
-	external = regexp.MustCompile(`^(\w+://|//[^/\\\s?#])`)
-	slashes  = regexp.MustCompile(`[/\\]+`)
+	external = lazyregexp.New(`^(\w+://|//[^/\\\s?#])`)
+	slashes  = lazyregexp.New(`[/\\]+`)
 )
 
 // target is a filled destination: what was put into a path makes it no other host's

@@ -14,6 +14,7 @@ import (
 
 	whatwg "github.com/nlnwa/whatwg-url/url"
 
+	"minido.dev/minido/internal/lazyregexp"
 	"minido.dev/minido/runtime/event"
 )
 
@@ -129,7 +130,7 @@ func rules(n int) string {
 	return "rules"
 }
 
-var trailingComment = regexp.MustCompile(`\s+#.*$`)
+var trailingComment = lazyregexp.New(`\s+#.*$`)
 
 // parseRedirects reads the lines of `_redirects` (workers-shared:
 // utils/configuration/parseRedirects.ts).
@@ -215,9 +216,9 @@ func (r *ruleSet) addRedirect(from string, rule redirectRule, static bool) {
 }
 
 var (
-	toIndex  = regexp.MustCompile(`/index(.html)?$`)
-	ruleHost = regexp.MustCompile(`^https://+([^/]+)/?(.*)$`)
-	hostPort = regexp.MustCompile(`:\d+$`)
+	toIndex  = lazyregexp.New(`/index(.html)?$`)
+	ruleHost = lazyregexp.New(`^https://+([^/]+)/?(.*)$`)
+	hostPort = lazyregexp.New(`:\d+$`)
 )
 
 func isAbsolute(target string) bool { return ruleHost.MatchString(target) }
@@ -300,7 +301,7 @@ func redirectTo(from string, fields []string, html string) (rule redirectRule, w
 }
 
 // probablyPath is a line of `_headers` that begins a rule.
-var probablyPath = regexp.MustCompile(`^(\S+://|/)`)
+var probablyPath = lazyregexp.New(`^(\S+://|/)`)
 
 // parseHeaders reads the lines of `_headers` (workers-shared:
 // utils/configuration/parseHeaders.ts).

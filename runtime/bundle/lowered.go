@@ -2,6 +2,7 @@ package bundle
 
 import (
 	"crypto/sha256"
+	"minido.dev/minido/internal/lazyregexp"
 	"minido.dev/minido/runtime/bundle/mend"
 	"regexp"
 	"strings"
@@ -203,7 +204,7 @@ func joinLines(text string) string {
 	return sb.String()
 }
 
-var publishes = regexp.MustCompile(`(?m)^module\.exports = __toCommonJS\d*\(([\w$]+)\);$`)
+var publishes = lazyregexp.New(`(?m)^module\.exports = __toCommonJS\d*\(([\w$]+)\);$`)
 
 // namespaceName finds the variable that `module.exports = __toCommonJS(x)`
 // publishes.

@@ -7,18 +7,19 @@ import (
 	"io/fs"
 	"path"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/dop251/goja"
 	"github.com/dop251/goja/ast"
+
+	"minido.dev/minido/internal/lazyregexp"
 )
 
 // import.meta.glob of vite (https://vite.dev/guide/features#glob-import), where vitest's
 // modules are bundled: a call becomes an object of imports before the file is lowered.
 
-var metaGlobCall = regexp.MustCompile(`\bimport\.meta\.glob\s*(?:<|\()`)
+var metaGlobCall = lazyregexp.New(`\bimport\.meta\.glob\s*(?:<|\()`)
 
 // metaGlob is one call.
 type metaGlob struct {

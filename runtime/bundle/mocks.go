@@ -4,7 +4,6 @@ import (
 	_ "embed"
 	"fmt"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -12,6 +11,8 @@ import (
 	"github.com/dop251/goja/ast"
 	"github.com/dop251/goja/parser"
 	"github.com/evanw/esbuild/pkg/api"
+
+	"minido.dev/minido/internal/lazyregexp"
 )
 
 // Module mocks: vi.mock and its kin of vitest (https://vitest.dev/api/vi.html#mock-modules).
@@ -34,9 +35,9 @@ var mocking = helperFile{compiled("mocks.js", mocksSource), []string{}}
 const mockHelper = "$mocks"
 
 var (
-	mockCalls    = regexp.MustCompile(`(?:\bimport_vitest\d*\.)?\bvi\.(mock|unmock|doMock|doUnmock|importActual|importMock|hoisted|resetModules)\(`)
-	mockImports  = regexp.MustCompile(`(\$mocks\.\w+\()Promise\.resolve\(\)\.then\(\(\) => (?:__toESM\d*\()?require\("d/([^"]+)"\)\)?\)`)
-	mockSpecs    = regexp.MustCompile(`\$mocks\.(mock|doMock|unmock|doUnmock|importActual|importMock)\(["'` + "`" + `]([^"'` + "`" + `\n]+)["'` + "`" + `]`)
+	mockCalls    = lazyregexp.New(`(?:\bimport_vitest\d*\.)?\bvi\.(mock|unmock|doMock|doUnmock|importActual|importMock|hoisted|resetModules)\(`)
+	mockImports  = lazyregexp.New(`(\$mocks\.\w+\()Promise\.resolve\(\)\.then\(\(\) => (?:__toESM\d*\()?require\("d/([^"]+)"\)\)?\)`)
+	mockSpecs    = lazyregexp.New(`\$mocks\.(mock|doMock|unmock|doUnmock|importActual|importMock)\(["'` + "`" + `]([^"'` + "`" + `\n]+)["'` + "`" + `]`)
 	hoistedCalls = []string{"mock", "unmock", "hoisted"}
 )
 
@@ -264,7 +265,7 @@ func (in *instance) actual(call goja.FunctionCall) goja.Value {
 }
 
 // testRunner are the packages that a reset of modules leaves alone, as vitest does.
-var testRunner = regexp.MustCompile(`/node_modules/(vitest|@vitest/[^/]+|chai)/`)
+var testRunner = lazyregexp.New(`/node_modules/(vitest|@vitest/[^/]+|chai)/`)
 
 // forget has modules that were evaluated be evaluated again when they are imported next.
 // What has imported them keeps what it has.

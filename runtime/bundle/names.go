@@ -2,20 +2,20 @@ package bundle
 
 import (
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/evanw/esbuild/pkg/api"
 
+	"minido.dev/minido/internal/lazyregexp"
 	"minido.dev/minido/runtime/bundle/toplevel"
 )
 
 // importVar finds the variables that hold imported namespaces.
-var importVar = regexp.MustCompile(`(?m)^var ([\w$]+) = (?:__toESM\()?require\("i/((?:[^"\\]|\\.)*)"\)`)
+var importVar = lazyregexp.New(`(?m)^var ([\w$]+) = (?:__toESM\()?require\("i/((?:[^"\\]|\\.)*)"\)`)
 
 // noExport is esbuild's text of a missing export.
-var noExport = regexp.MustCompile(`^No matching export in "(.*)" for import "(.*)"$`)
+var noExport = lazyregexp.New(`^No matching export in "(.*)" for import "(.*)"$`)
 
 // checkNames reports imports of names that their module does not export, in
 // the project's own files, prebuilt bundles aside. Per-file lowering cannot see them; the lowered code

@@ -3,12 +3,13 @@ package config
 import (
 	"bytes"
 	"encoding/json"
-	"regexp"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/tailscale/hujson"
+
+	"minido.dev/minido/internal/lazyregexp"
 )
 
 // utf8BOM may open a file written by a Windows editor; it is not content.
@@ -19,7 +20,7 @@ const utf8BOM = "\xef\xbb\xbf"
 const maxDepth = 200
 
 // hujsonError takes apart hujson's "hujson: line L, column C: what".
-var hujsonError = regexp.MustCompile(`^hujson: line (\d+), column (\d+): (?s:(.*))$`)
+var hujsonError = lazyregexp.New(`^hujson: line (\d+), column (\d+): (?s:(.*))$`)
 
 // parseJSONC parses JSON with comments and trailing commas, as wrangler's
 // jsonc-parser does for both wrangler.json and wrangler.jsonc. On a syntax

@@ -5,15 +5,16 @@ import (
 	"regexp"
 	"strings"
 
+	"minido.dev/minido/internal/lazyregexp"
 	"minido.dev/minido/runtime/nodeapi/node"
 )
 
 // imported matches the static imports of node: modules; callOf is filled with a local
 // name and matches the use of one of its members.
 var (
-	imported = regexp.MustCompile(`(?m)^[ \t]*import\s+([^"';]+?)\s+from\s*["'](?:node:)?([a-z_/0-9]+)["']`)
-	inBraces = regexp.MustCompile(`(?s)\{(.*)\}`)
-	alias    = regexp.MustCompile(`^(?:\*\s+as\s+)?([\w$]+)$`)
+	imported = lazyregexp.New(`(?m)^[ \t]*import\s+([^"';]+?)\s+from\s*["'](?:node:)?([a-z_/0-9]+)["']`)
+	inBraces = lazyregexp.New(`(?s)\{(.*)\}`)
+	alias    = lazyregexp.New(`^(?:\*\s+as\s+)?([\w$]+)$`)
 )
 
 // refusedUses are the places where a source imports or uses what its node: module has

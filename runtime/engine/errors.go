@@ -3,12 +3,12 @@ package engine
 import (
 	"errors"
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
 
 	"github.com/dop251/goja"
 
+	"minido.dev/minido/internal/lazyregexp"
 	"minido.dev/minido/runtime/event"
 )
 
@@ -190,7 +190,7 @@ func (x *Errors) cause(v goja.Value) (cause goja.Value) {
 
 // gojaFrame is a stack line as goja prints it: "at f (file:line:column(pc))"
 // or "at file:line:column(pc)".
-var gojaFrame = regexp.MustCompile(`^\s*at (?:(.*) \()?(.*?):(\d+):(\d+)\(\d+\)\)?$`)
+var gojaFrame = lazyregexp.New(`^\s*at (?:(.*) \()?(.*?):(\d+):(\d+)\(\d+\)\)?$`)
 
 // MapStack rewrites the stack text of goja into V8's form with positions of
 // the user's source. Frames of our own code are left out. Text in another form

@@ -1,8 +1,9 @@
 package engine
 
 import (
-	"regexp"
 	"strings"
+
+	"minido.dev/minido/internal/lazyregexp"
 )
 
 // Sites says where in the user's source writes and outputs come from, if someone
@@ -25,7 +26,7 @@ type Follower interface {
 func (s *Sites) Follow(f Follower) { s.to = f }
 
 // reads are statements that write nothing.
-var reads = regexp.MustCompile(`(?i)^\s*(SELECT|PRAGMA|EXPLAIN|VALUES)\b`)
+var reads = lazyregexp.New(`(?i)^\s*(SELECT|PRAGMA|EXPLAIN|VALUES)\b`)
 
 // Statement says what the write does that is told of next: SQL, or a method and its key.
 func (s *Sites) Statement(text string) {

@@ -3,8 +3,9 @@ package explorer
 import (
 	"encoding/json"
 	"net/http"
-	"regexp"
 	"strings"
+
+	"minido.dev/minido/internal/lazyregexp"
 )
 
 // documented is one operation of the API's document. The ids and the names of the
@@ -107,7 +108,7 @@ var operations = []documented{
 	{"get", "/local/workers", "local-explorer-list-workers", "The workers that run, and what they bind.", nil, nil, list(typed("object"))},
 }
 
-var inPath = regexp.MustCompile(`\{(\w+)\}`)
+var inPath = lazyregexp.New(`\{(\w+)\}`)
 
 // document answers GET /api: the API as an OpenAPI 3.0 document.
 func document() answer {

@@ -4,7 +4,6 @@
 package feed
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -13,6 +12,7 @@ import (
 
 	"minido.dev/minido/internal/clock"
 	"minido.dev/minido/internal/killpoint"
+	"minido.dev/minido/internal/lazyregexp"
 	"minido.dev/minido/runtime/engine"
 	"minido.dev/minido/runtime/gateway"
 	"minido.dev/minido/runtime/isolate"
@@ -179,7 +179,7 @@ func (f *Feed) Wants() isolate.LogDetails {
 }
 
 // frame is a position of the sources in a line of a stack.
-var frame = regexp.MustCompile(`^\s*at (?:.*\()?([^()\s]+:\d+:\d+)\)?$`)
+var frame = lazyregexp.New(`^\s*at (?:.*\()?([^()\s]+:\d+:\d+)\)?$`)
 
 // Logged implements isolate.LogObserver.
 func (f *Feed) Logged(l isolate.Logged) {

@@ -10,13 +10,13 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
 
 	"minido.dev/minido/internal/killpoint"
+	"minido.dev/minido/internal/lazyregexp"
 	"minido.dev/minido/runtime/config"
 	"minido.dev/minido/runtime/event"
 )
@@ -133,7 +133,7 @@ var errorPage = sync.OnceValues(func() (*template.Template, error) { return temp
 // shownHeader is a field of the request; values that open doors are left out.
 type shownHeader struct{ Name, Value string }
 
-var secretHeader = regexp.MustCompile(`(?i)authorization|cookie|token|secret|api-?key`)
+var secretHeader = lazyregexp.New(`(?i)authorization|cookie|token|secret|api-?key`)
 
 func (x *exchange) errorPage(f failure) (string, error) {
 	page, err := errorPage()
@@ -171,7 +171,7 @@ func (x *exchange) errorPage(f failure) (string, error) {
 	return b.String(), err
 }
 
-var stackPlace = regexp.MustCompile(`(?m)^\s+at (?:.*\()?(.+?):(\d+):(\d+)\)?$`)
+var stackPlace = lazyregexp.New(`(?m)^\s+at (?:.*\()?(.+?):(\d+):(\d+)\)?$`)
 
 // codeFrame is the place of the first frame that lies in one of the sources, and the
 // lines around it; "" if there is none.

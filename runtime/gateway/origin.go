@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"minido.dev/minido/internal/lazyregexp"
 	"minido.dev/minido/runtime/event"
 )
 
@@ -50,7 +51,7 @@ func (o origins) outwards(header event.Header) event.Header {
 }
 
 // An origin within a header's value.
-var originInValue = regexp.MustCompile(`(?i)https?://[^/?#\s,;"']+`)
+var originInValue = lazyregexp.New(`(?i)https?://[^/?#\s,;"']+`)
 
 // rewriteOrigins replaces URLs of one host by those of another, and the domain of
 // cookies.

@@ -2,10 +2,10 @@ package inspector
 
 import (
 	"encoding/json"
-	"regexp"
 	"strconv"
 	"strings"
 
+	"minido.dev/minido/internal/lazyregexp"
 	"minido.dev/minido/runtime/feed"
 	"minido.dev/minido/runtime/isolate"
 	"minido.dev/minido/runtime/webapi/inspect"
@@ -244,7 +244,7 @@ func (c *client) logged(e feed.Entry) {
 }
 
 // stackLine is a line of a stack in V8's form: "    at f (src/worker.ts:12:5)".
-var stackLine = regexp.MustCompile(`^\s*at (?:(.*) \()?([^()\s]+):(\d+):(\d+)\)?$`)
+var stackLine = lazyregexp.New(`^\s*at (?:(.*) \()?([^()\s]+):(\d+):(\d+)\)?$`)
 
 func callFrames(stack string) (frames []object) {
 	for line := range strings.SplitSeq(stack, "\n") {

@@ -5,12 +5,12 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
 	"minido.dev/minido/internal/golden"
+	"minido.dev/minido/internal/lazyregexp"
 	"minido.dev/minido/internal/reference"
 )
 
@@ -73,7 +73,7 @@ func Differing(t testing.TB, path string, theirs []string) {
 	golden.Lines(t, path+".differs", differ)
 }
 
-var incident = regexp.MustCompile(`internal error; reference = \w+`)
+var incident = lazyregexp.New(`internal error; reference = \w+`)
 
 // lines calls and splits the answers.
 func (g Golden) lines(post func(path, body string) (int, string)) []string {

@@ -5,9 +5,10 @@ import (
 	_ "embed"
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"strings"
 	"testing"
+
+	"minido.dev/minido/internal/lazyregexp"
 )
 
 // Harness is a module that tests' workers import as "./harness.js". Its serve()
@@ -18,7 +19,7 @@ import (
 //go:embed harness.js
 var Harness string
 
-var classes = regexp.MustCompile(`(?m)^export class (\w+) extends (?:DurableObject|Base)\b`)
+var classes = lazyregexp.New(`(?m)^export class (\w+) extends (?:DurableObject|Base)\b`)
 
 // Imports are the first lines of each worker that NewWorker makes.
 const Imports = `import { DurableObject, RpcTarget, WorkerEntrypoint, RpcStub } from "cloudflare:workers";

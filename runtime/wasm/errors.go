@@ -3,11 +3,11 @@ package wasm
 import (
 	_ "embed"
 	"fmt"
-	"regexp"
 	"strings"
 
 	"github.com/dop251/goja"
 
+	"minido.dev/minido/internal/lazyregexp"
 	"minido.dev/minido/runtime/engine"
 )
 
@@ -40,7 +40,7 @@ func trapText(err error) (class, text string) {
 
 // wasmFrame is a line of wazero's stack: module.name(types) results, or $index for a
 // function without a name.
-var wasmFrame = regexp.MustCompile(`^\s*(?:[^\s(]*?\.)?(\$?)([^()]+)\(`)
+var wasmFrame = lazyregexp.New(`^\s*(?:[^\s(]*?\.)?(\$?)([^()]+)\(`)
 
 // addFrames puts the frames of the module on top of the error's stack.
 func (s *Store) addFrames(made *goja.Object, err error) {

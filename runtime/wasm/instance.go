@@ -1,12 +1,12 @@
 package wasm
 
 import (
-	"regexp"
 	"runtime"
 	"weak"
 
 	"github.com/dop251/goja"
 	"minido.dev/minido/internal/insides/instances"
+	"minido.dev/minido/internal/lazyregexp"
 )
 
 // instantiateCode is "instantiate a WebAssembly module" (JS interface, section
@@ -53,7 +53,7 @@ func (i *instance) bounds(what string) {
 	}
 }
 
-var segment = regexp.MustCompile(`^data\[(\d+)\]: out of bounds memory access$`)
+var segment = lazyregexp.New(`^data\[(\d+)\]: out of bounds memory access$`)
 
 // connect makes wazero's instance and its imports.
 func (i *instance) connect(what string) {

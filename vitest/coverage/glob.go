@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"minido.dev/minido/internal/lazyregexp"
 )
 
 // glob is a pattern as picomatch has them, with dots.
@@ -128,7 +130,7 @@ func (c *compiler) class() {
 }
 
 // sources are the names of files that can be measured.
-var sources = regexp.MustCompile(`\.[cm]?[jt]sx?$`)
+var sources = lazyregexp.New(`\.[cm]?[jt]sx?$`)
 
 // Untested lists the files that coverage.include names, which no test need reach, but for
 // those in tested. Absolute, sorted.

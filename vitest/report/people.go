@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strconv"
 	"strings"
 
+	"minido.dev/minido/internal/lazyregexp"
 	"minido.dev/minido/vitest"
 )
 
@@ -237,7 +237,7 @@ func errorText(r *vitest.Report, f *vitest.File, e vitest.Error, c colors) strin
 	return sb.String()
 }
 
-var ansi = regexp.MustCompile("\x1b\\[[0-9;]*m")
+var ansi = lazyregexp.New("\x1b\\[[0-9;]*m")
 
 func summary(r *vitest.Report, c colors) string {
 	files, tests := count(r)
@@ -323,13 +323,13 @@ type frame struct {
 	line, column int
 }
 
-var framePattern = regexp.MustCompile(`(?m)^\s*at (?:.*?\()?((?:file://)?(?:[A-Za-z]:[/\\])?[^():\s][^():]*):(\d+):(\d+)\)?$`)
+var framePattern = lazyregexp.New(`(?m)^\s*at (?:.*?\()?((?:file://)?(?:[A-Za-z]:[/\\])?[^():\s][^():]*):(\d+):(\d+)\)?$`)
 
 // generatedMain is the file that package vitest generates to bundle the suites.
-var generatedMain = regexp.MustCompile(`(^|[/\\])main-[0-9a-f]{12}[/\\]main\.js$`)
+var generatedMain = lazyregexp.New(`(^|[/\\])main-[0-9a-f]{12}[/\\]main\.js$`)
 
 // timedOut is the beginning of what vitest says of a test or hook that takes too long.
-var timedOut = regexp.MustCompile(`^(Error: )?(Test|Hook) timed out in \d+ms`)
+var timedOut = lazyregexp.New(`^(Error: )?(Test|Hook) timed out in \d+ms`)
 
 // framesOf are the places of a stack that are the project's own.
 func framesOf(stack string) (frames []frame) {

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"sync"
 
@@ -15,6 +14,7 @@ import (
 	"minido.dev/minido/internal/disk"
 	"minido.dev/minido/internal/entropy"
 	"minido.dev/minido/internal/killpoint"
+	"minido.dev/minido/internal/lazyregexp"
 	"minido.dev/minido/internal/sqlite"
 	"minido.dev/minido/sqlstore"
 )
@@ -119,7 +119,7 @@ type Meta struct {
 // errNone is what a call without statements gives.
 var errNone = errors.New("No SQL statements detected.") //lint:ignore ST1005 the text is miniflare's
 
-var comment = regexp.MustCompile(`(?m)^\s*--.*`)
+var comment = lazyregexp.New(`(?m)^\s*--.*`)
 
 // Run runs queries in one transaction, which fails or commits as a whole. Without
 // meta the results have none, which is quicker. It blocks on the disk.

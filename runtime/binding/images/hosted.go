@@ -8,12 +8,12 @@ import (
 	"encoding/json"
 	"math"
 	"net/url"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"minido.dev/minido/internal/lazyregexp"
 	"minido.dev/minido/runtime/binding/kv"
 )
 
@@ -256,7 +256,7 @@ func (d *bindings) update(n *kv.Namespace, r request) (any, error) {
 	return d.shown(*m), nil
 }
 
-var uuidPattern = regexp.MustCompile(`(?i)^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`)
+var uuidPattern = lazyregexp.New(`(?i)^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`)
 
 // The bounds of an upload's time, in seconds; neither is allowed itself.
 const (

@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"sync"
 	"time"
@@ -19,6 +18,7 @@ import (
 	"minido.dev/minido/internal/clock"
 	"minido.dev/minido/internal/entropy"
 	"minido.dev/minido/internal/killpoint"
+	"minido.dev/minido/internal/lazyregexp"
 	"minido.dev/minido/internal/sqlite"
 )
 
@@ -60,7 +60,7 @@ type Store struct {
 }
 
 // validName keeps names inside the directory, on every system.
-var validName = regexp.MustCompile(`^[^./\\\x00-\x1f<>:"|?*][^/\\\x00-\x1f<>:"|?*]{0,127}$`)
+var validName = lazyregexp.New(`^[^./\\\x00-\x1f<>:"|?*][^/\\\x00-\x1f<>:"|?*]{0,127}$`)
 
 // Busy is how long an operation waits for one of another process.
 const Busy = 5 * time.Second

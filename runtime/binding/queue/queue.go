@@ -12,12 +12,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 
 	"github.com/dop251/goja"
 
 	"minido.dev/minido/internal/killpoint"
+	"minido.dev/minido/internal/lazyregexp"
 	"minido.dev/minido/runtime/binding/driver"
 	"minido.dev/minido/runtime/cfapi"
 	"minido.dev/minido/runtime/clone"
@@ -64,7 +64,7 @@ func queueName(b config.Binding) string {
 }
 
 // safeName are the names that can be a folder's.
-var safeName = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
+var safeName = lazyregexp.New(`^[A-Za-z0-9_-]+$`)
 
 // uniqueKey is the folder of a queue's broker.
 func uniqueKey(queue string) string { return "minido-queue-" + queue }

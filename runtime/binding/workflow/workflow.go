@@ -10,12 +10,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"regexp"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/dop251/goja"
 
+	"minido.dev/minido/internal/lazyregexp"
 	"minido.dev/minido/runtime/binding/driver"
 	"minido.dev/minido/runtime/cfapi"
 	"minido.dev/minido/runtime/clone"
@@ -55,7 +55,7 @@ func (workflows) Offered(w driver.Worker, b config.Binding) bool {
 }
 
 // safeName are the names that can be a folder's.
-var safeName = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
+var safeName = lazyregexp.New(`^[A-Za-z0-9_-]+$`)
 
 // uniqueKey is the folder of a Workflow's instances.
 func uniqueKey(name string) string { return "minido-workflow-" + name }
@@ -188,7 +188,7 @@ var ErrNoWorkflow = errors.New("no worker of this session has a Workflow of that
 // ValidID reports whether an instance may have an id.
 func ValidID(id string) bool { return len(id) <= 100 && validID.MatchString(id) }
 
-var validID = regexp.MustCompile(`^[a-zA-Z0-9_][a-zA-Z0-9-_]*$`)
+var validID = lazyregexp.New(`^[a-zA-Z0-9_][a-zA-Z0-9-_]*$`)
 
 // maxControlBytes bounds an answer: the outputs of many steps.
 const maxControlBytes = 64 << 20

@@ -1,8 +1,9 @@
 package counting
 
 import (
-	"regexp"
 	"strings"
+
+	"minido.dev/minido/internal/lazyregexp"
 )
 
 // Comments in the source say what is not to be counted: istanbul's hints, and vitest's
@@ -15,10 +16,10 @@ type hint struct {
 	at   Position
 }
 
-var hintText = regexp.MustCompile(`(?:/\*|//)\s*(?:istanbul|v8|c8)\s+ignore\s+(next|if|else|file|start|stop)\b`)
+var hintText = lazyregexp.New(`(?:/\*|//)\s*(?:istanbul|v8|c8)\s+ignore\s+(next|if|else|file|start|stop)\b`)
 
 // afterHint is what may stand between a hint and the code that it is about.
-var afterHint = regexp.MustCompile(`^(?:\s|//[^\n]*\n|/\*(?s:.*?)\*/)*`)
+var afterHint = lazyregexp.New(`^(?:\s|//[^\n]*\n|/\*(?s:.*?)\*/)*`)
 
 // hints finds the comments. It does not know texts from code: one that looks like a hint
 // is one.
@@ -79,7 +80,7 @@ func (l *locator) ignored(p *Plan) (counters []bool, whole bool) {
 }
 
 // modifiers may precede what a node begins with.
-var modifiers = regexp.MustCompile(`^(?:export|default|async|const|let|var|static|public|private|protected|readonly|override|get|set|\s)*$`)
+var modifiers = lazyregexp.New(`^(?:export|default|async|const|let|var|static|public|private|protected|readonly|override|get|set|\s)*$`)
 
 // extentAt is the largest node that begins at a place, or after modifiers there.
 func (l *locator) extentAt(p *Plan, at Position) (best extent, ok bool) {

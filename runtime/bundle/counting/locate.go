@@ -2,10 +2,11 @@ package counting
 
 import (
 	"cmp"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf16"
+
+	"minido.dev/minido/internal/lazyregexp"
 )
 
 // Places finds what a unit's text was made from. ok is false for what was added to it.
@@ -75,7 +76,7 @@ func before(a, b Position) int {
 	return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(uint(a.Column), uint(b.Column))) // Unknown is the last column
 }
 
-var word = regexp.MustCompile(`^[\p{L}\p{Nd}_$]+`)
+var word = lazyregexp.New(`^[\p{L}\p{Nd}_$]+`)
 
 // nameAt is the name of a function whose name, or default export, a text begins with.
 func nameAt(text string) string {
@@ -85,12 +86,12 @@ func nameAt(text string) string {
 	return word.FindString(text)
 }
 
-var defaultExport = regexp.MustCompile(`^(?:export\s+)?default\s+(?:async\s+)?function\b[\s*]*([\p{L}\p{Nd}_$]*)`)
+var defaultExport = lazyregexp.New(`^(?:export\s+)?default\s+(?:async\s+)?function\b[\s*]*([\p{L}\p{Nd}_$]*)`)
 
-var ifWord = regexp.MustCompile(`\bif\b`)
+var ifWord = lazyregexp.New(`\bif\b`)
 
 // beforeTest is what may stand between an if and its test.
-var beforeTest = regexp.MustCompile(`^(?:[\s(!]|//.*\n|/\*(?s:.*?)\*/)*$`)
+var beforeTest = lazyregexp.New(`^(?:[\s(!]|//.*\n|/\*(?s:.*?)\*/)*$`)
 
 // maxHead bounds the lines from an if to its test.
 const maxHead = 20

@@ -2,12 +2,13 @@ package mend
 
 import (
 	"errors"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/dop251/goja/ast"
 	"github.com/dop251/goja/parser"
+
+	"minido.dev/minido/internal/lazyregexp"
 )
 
 // goja's parser refuses three forms that are valid and that packages use: a class
@@ -93,7 +94,7 @@ func splitLast(code string) string {
 }
 
 // lastPoint is the escape, after an even number of backslashes.
-var lastPoint = regexp.MustCompile(`((?:^|[^\\])(?:\\\\)*)\\u\{0*10[fF]{4}\}`)
+var lastPoint = lazyregexp.New(`((?:^|[^\\])(?:\\\\)*)\\u\{0*10[fF]{4}\}`)
 
 // unreadable is the first string literal at which goja's lexer panics.
 func unreadable(code string) (literal string, found bool) {
@@ -176,7 +177,7 @@ func repairOnce(code string, list parser.ErrorList, eager bool) (string, bool) {
 }
 
 // fieldLine is how esbuild writes such a field, or an assignment to such a variable.
-var fieldLine = regexp.MustCompile(`(?m)^( *(?:static )?)(get|set|async) = `)
+var fieldLine = lazyregexp.New(`(?m)^( *(?:static )?)(get|set|async) = `)
 
 const (
 	awaitRefused  = "await-expression in formal parameters"

@@ -2,12 +2,12 @@ package intl
 
 import (
 	_ "embed"
-	"regexp"
 	"strings"
 	"sync"
 
 	"github.com/dop251/goja"
 
+	"minido.dev/minido/internal/lazyregexp"
 	"minido.dev/minido/runtime/engine"
 )
 
@@ -31,14 +31,14 @@ type displayNames struct{ locale, style, kind, fallback, dialects string }
 // nameKinds are the types: the letter in the table, and the form of a code.
 var nameKinds = map[string]struct {
 	letter string
-	form   *regexp.Regexp
+	form   *lazyregexp.Regexp
 }{
-	"language":      {"l", regexp.MustCompile(`^[a-zA-Z]{2,3}(-[a-zA-Z]{4})?(-([a-zA-Z]{2}|[0-9]{3}))?(-([a-zA-Z0-9]{5,8}|[0-9][a-zA-Z0-9]{3}))*$`)},
+	"language":      {"l", lazyregexp.New(`^[a-zA-Z]{2,3}(-[a-zA-Z]{4})?(-([a-zA-Z]{2}|[0-9]{3}))?(-([a-zA-Z0-9]{5,8}|[0-9][a-zA-Z0-9]{3}))*$`)},
 	"region":        {"r", regionForm},
 	"script":        {"s", scriptForm},
-	"currency":      {"c", regexp.MustCompile(`^[a-zA-Z]{3}$`)},
+	"currency":      {"c", lazyregexp.New(`^[a-zA-Z]{3}$`)},
 	"calendar":      {"k", typeForm},
-	"dateTimeField": {"f", regexp.MustCompile(`^(era|year|quarter|month|weekOfYear|weekday|day|dayPeriod|hour|minute|second|timeZoneName)$`)},
+	"dateTimeField": {"f", lazyregexp.New(`^(era|year|quarter|month|weekOfYear|weekday|day|dayPeriod|hour|minute|second|timeZoneName)$`)},
 }
 
 func (d *displayNames) find(letter, code string) string {

@@ -2,13 +2,13 @@ package intl
 
 import (
 	"cmp"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/dop251/goja"
 	"golang.org/x/text/language"
 
+	"minido.dev/minido/internal/lazyregexp"
 	"minido.dev/minido/runtime/engine"
 	"minido.dev/minido/runtime/webidl"
 )
@@ -18,10 +18,10 @@ type intlLocale struct{ tag language.Tag }
 
 // The forms of subtags (UTS 35, section 3.1).
 var (
-	languageForm = regexp.MustCompile(`^([a-zA-Z]{2,3}|[a-zA-Z]{5,8})$`)
-	scriptForm   = regexp.MustCompile(`^[a-zA-Z]{4}$`)
-	regionForm   = regexp.MustCompile(`^([a-zA-Z]{2}|[0-9]{3})$`)
-	typeForm     = regexp.MustCompile(`^[a-zA-Z0-9]{3,8}(-[a-zA-Z0-9]{3,8})*$`)
+	languageForm = lazyregexp.New(`^([a-zA-Z]{2,3}|[a-zA-Z]{5,8})$`)
+	scriptForm   = lazyregexp.New(`^[a-zA-Z]{4}$`)
+	regionForm   = lazyregexp.New(`^([a-zA-Z]{2}|[0-9]{3})$`)
+	typeForm     = lazyregexp.New(`^[a-zA-Z0-9]{3,8}(-[a-zA-Z0-9]{3,8})*$`)
 )
 
 // localeKeys are the keywords of a locale: option, key of the extension, and what it may be.
@@ -59,7 +59,7 @@ func (p *Intl) newLocale(tag goja.Value, options goja.Value) *intlLocale {
 		p.Engine.Throw("TypeError", "Intl.Locale called on null or undefined")
 	}
 	base, script, region := l.Raw()
-	subtag := func(name string, form *regexp.Regexp, set func(text string) error) {
+	subtag := func(name string, form *lazyregexp.Regexp, set func(text string) error) {
 		if text := p.option(what, options, name, ""); text != "" || !goja.IsUndefined(webidl.Get(options, name)) {
 			if !form.MatchString(text) || set(text) != nil {
 				wrong()

@@ -3,8 +3,8 @@ package path
 import (
 	"errors"
 	"fmt"
+	"minido.dev/minido/internal/lazyregexp"
 	"minido.dev/minido/runtime/nodeapi/node"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -275,7 +275,7 @@ func topLevel(text string) (items []string) {
 	return append(items, text[from:])
 }
 
-var posixClass = regexp.MustCompile(`\[:(\w+):\]`)
+var posixClass = lazyregexp.New(`\[:(\w+):\]`)
 
 var posixClasses = map[string]string{"alpha": `\p{L}\p{Nl}`, "digit": `\p{Nd}`, "alnum": `\p{L}\p{Nl}\p{Nd}`, "lower": `\p{Ll}`, "upper": `\p{Lu}`,
 	"space": `\s`, "blank": ` \t`, "punct": `\p{P}`, "xdigit": `A-Fa-f0-9`, "word": `\p{L}\p{Nl}\p{Nd}\p{Pc}`, "cntrl": `\p{Cc}`, "ascii": `\x00-\x7f`}

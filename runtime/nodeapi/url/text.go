@@ -1,13 +1,13 @@
 package url
 
 import (
-	"regexp"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/dop251/goja"
 	"golang.org/x/net/idna"
 
+	"minido.dev/minido/internal/lazyregexp"
 	"minido.dev/minido/runtime/engine"
 	"minido.dev/minido/runtime/nodeapi/node"
 )
@@ -87,7 +87,7 @@ func loneSurrogate(s goja.String) bool {
 }
 
 // malformedEscape is a % that no two hexadecimal digits follow.
-var malformedEscape = regexp.MustCompile(`%([^0-9a-fA-F]|.[^0-9a-fA-F]|.?$)`)
+var malformedEscape = lazyregexp.New(`%([^0-9a-fA-F]|.[^0-9a-fA-F]|.?$)`)
 
 // urlModule are the natives of js/url.js.
 func urlModule(base *node.Modules) []engine.Func {

@@ -1,11 +1,11 @@
 package events
 
 import (
-	"regexp"
 	"strconv"
 
 	"github.com/dop251/goja"
 
+	"minido.dev/minido/internal/lazyregexp"
 	"minido.dev/minido/runtime/engine"
 	"minido.dev/minido/runtime/webidl"
 )
@@ -328,7 +328,7 @@ func (p *Events) NewError(message string, v goja.Value) *goja.Object {
 	return p.errorEventClass().Wrap(ev)
 }
 
-var stackPosition = regexp.MustCompile(`(?m)^    at (?:.*\()?(.*?):(\d+):(\d+)\)?$`)
+var stackPosition = lazyregexp.New(`(?m)^    at (?:.*\()?(.*?):(\d+):(\d+)\)?$`)
 
 // throwSite is the topmost position of an error's stack.
 func throwSite(e *engine.Engine, v goja.Value) (file string, line, column int) {

@@ -1,11 +1,11 @@
 package html
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
 	"unicode"
 
+	"minido.dev/minido/internal/lazyregexp"
 	"minido.dev/minido/runtime/webapi/mime"
 )
 
@@ -374,7 +374,7 @@ func (p *selectorParser) pseudo() (func(e *openElement) bool, error) {
 	return nil, errSelectorPseudo
 }
 
-var nthForm = regexp.MustCompile(`^(?:([+-]?\d*)n(?:\s*([+-])\s*(\d+))?|([+-]?\d+))$`)
+var nthForm = lazyregexp.New(`^(?:([+-]?\d*)n(?:\s*([+-])\s*(\d+))?|([+-]?\d+))$`)
 
 // parseNth reads an+b, odd and even (CSS Syntax, section 6.2).
 func parseNth(text string) (a, b int, err error) {

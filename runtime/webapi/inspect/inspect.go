@@ -4,13 +4,13 @@ import (
 	"math"
 	"math/big"
 	"reflect"
-	"regexp"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/dop251/goja"
 
+	"minido.dev/minido/internal/lazyregexp"
 	"minido.dev/minido/runtime/ecma"
 	"minido.dev/minido/runtime/ecma/builtin"
 	"minido.dev/minido/runtime/engine"
@@ -328,7 +328,7 @@ func quote(s string) string {
 	return b.String()
 }
 
-var identifier = regexp.MustCompile(`^[a-zA-Z_][a-zA-Z_0-9]*$`)
+var identifier = lazyregexp.New(`^[a-zA-Z_][a-zA-Z_0-9]*$`)
 
 // key is a key as it stands in an object literal.
 func (in *inspector) key(key goja.Value, enumerable bool) string {

@@ -3,10 +3,10 @@ package inspect
 import (
 	"math"
 	"reflect"
-	"regexp"
 
 	"github.com/dop251/goja"
 
+	"minido.dev/minido/internal/lazyregexp"
 	"minido.dev/minido/runtime/engine"
 	"minido.dev/minido/runtime/webidl"
 )
@@ -93,7 +93,7 @@ var styles = map[string][2]string{
 	"null": {"1", "22"}, "string": {"32", "39"}, "symbol": {"32", "39"}, "date": {"35", "39"}, "regexp": {"31", "39"},
 }
 
-var ansi = regexp.MustCompile("\x1b\\[\\d+m")
+var ansi = lazyregexp.New("\x1b\\[\\d+m")
 
 func (in *inspector) style(text, kind string) string {
 	s, ok := styles[kind]

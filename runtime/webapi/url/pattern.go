@@ -3,7 +3,6 @@ package url
 import (
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -11,6 +10,7 @@ import (
 	"github.com/dop251/goja"
 	whatwg "github.com/nlnwa/whatwg-url/url"
 
+	"minido.dev/minido/internal/lazyregexp"
 	"minido.dev/minido/runtime/compat"
 	"minido.dev/minido/runtime/engine"
 	"minido.dev/minido/runtime/webidl"
@@ -298,9 +298,9 @@ func inheritPattern(out, init map[string]string, u *whatwg.Url, pattern bool) {
 }
 
 var (
-	leadingDigits = regexp.MustCompile(`^[0-9]+`)
-	ipv6Pattern   = regexp.MustCompile(`^(\[|[{\\]\[)`)
-	notIPv6       = regexp.MustCompile(`[^0-9a-fA-F\[\]:]`)
+	leadingDigits = lazyregexp.New(`^[0-9]+`)
+	ipv6Pattern   = lazyregexp.New(`^(\[|[{\\]\[)`)
+	notIPv6       = lazyregexp.New(`[^0-9a-fA-F\[\]:]`)
 )
 
 // canonicalIPv6 is "canonicalize an IPv6 hostname" (URL Pattern, section 3.1):

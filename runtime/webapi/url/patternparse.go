@@ -2,10 +2,11 @@ package url
 
 import (
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
 	"unicode"
+
+	"minido.dev/minido/internal/lazyregexp"
 )
 
 // The pattern syntax of the URL Pattern standard (section 2): a string becomes
@@ -339,7 +340,7 @@ func (p *patternParser) add(prefix, name, wild string, asterisk, hasWild bool, s
 	return nil
 }
 
-var regexpSpecial = regexp.MustCompile(`[.+*?^${}()\[\]|/\\]`)
+var regexpSpecial = lazyregexp.New(`[.+*?^${}()\[\]|/\\]`)
 
 func regexpEscape(s string) string { return regexpSpecial.ReplaceAllString(s, `\$0`) }
 
@@ -383,7 +384,7 @@ func patternRegExp(parts []patternPart, o patternSyntax) (source string, names [
 	return b.String(), names
 }
 
-var patternSpecial = regexp.MustCompile(`[+*?:{}()\\]`)
+var patternSpecial = lazyregexp.New(`[+*?:{}()\\]`)
 
 // patternText is "generate a pattern string".
 func patternText(parts []patternPart, o patternSyntax) string {

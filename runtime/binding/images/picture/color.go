@@ -2,16 +2,17 @@ package picture
 
 import (
 	"image/color"
-	"regexp"
 	"strconv"
 	"strings"
 
 	"golang.org/x/image/colornames"
+
+	"minido.dev/minido/internal/lazyregexp"
 )
 
 var (
-	hexColor = regexp.MustCompile(`^#([0-9a-fA-F]{3,4}|[0-9a-fA-F]{6}|[0-9a-fA-F]{8})$`)
-	rgbColor = regexp.MustCompile(`^rgba?\(\s*(\d+)\s*[, ]\s*(\d+)\s*[, ]\s*(\d+)\s*(?:[,/]\s*([\d.]+)(%?)\s*)?\)$`)
+	hexColor = lazyregexp.New(`^#([0-9a-fA-F]{3,4}|[0-9a-fA-F]{6}|[0-9a-fA-F]{8})$`)
+	rgbColor = lazyregexp.New(`^rgba?\(\s*(\d+)\s*[, ]\s*(\d+)\s*[, ]\s*(\d+)\s*(?:[,/]\s*([\d.]+)(%?)\s*)?\)$`)
 )
 
 // parseColor reads a colour of CSS: hexadecimal, a name, or rgb(). The result is

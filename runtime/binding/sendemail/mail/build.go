@@ -8,12 +8,12 @@ import (
 	"errors"
 	"fmt"
 	"net/mail"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
 
 	"minido.dev/minido/internal/entropy"
+	"minido.dev/minido/internal/lazyregexp"
 )
 
 // Builder is a reply that is a message builder, as the email handler hands it on:
@@ -41,10 +41,10 @@ type Builder struct {
 var managed = []string{"bcc", "cc", "content-transfer-encoding", "content-type", "date", "from", "in-reply-to", "message-id", "mime-version", "references", "reply-to", "subject", "to"}
 
 var (
-	mediaType = regexp.MustCompile("^[!#$%&'*+\\-.^_`|~0-9A-Za-z]+/[!#$%&'*+\\-.^_`|~0-9A-Za-z]+$")
-	base64s   = regexp.MustCompile(`^[A-Za-z0-9+/]*={0,2}$`)
-	space     = regexp.MustCompile(`\s`)
-	control   = regexp.MustCompile(`[\x00-\x1f\x7f]`)
+	mediaType = lazyregexp.New("^[!#$%&'*+\\-.^_`|~0-9A-Za-z]+/[!#$%&'*+\\-.^_`|~0-9A-Za-z]+$")
+	base64s   = lazyregexp.New(`^[A-Za-z0-9+/]*={0,2}$`)
+	space     = lazyregexp.New(`\s`)
+	control   = lazyregexp.New(`[\x00-\x1f\x7f]`)
 )
 
 var errHeaders = errors.New("invalid headers set")
@@ -194,7 +194,7 @@ func lines(data string) func(yield func(string) bool) {
 	}
 }
 
-var domainLabels = regexp.MustCompile(`^[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?(?:\.[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?)*\.?$`)
+var domainLabels = lazyregexp.New(`^[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?(?:\.[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?)*\.?$`)
 
 // MessageID is a new message id of a sender's domain, in angle brackets.
 func MessageID(from string, source entropy.Source) (string, error) {
