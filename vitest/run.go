@@ -11,8 +11,8 @@ import (
 	"strings"
 
 	"minido.dev/minido/durableobject"
+	"minido.dev/minido/internal/crash"
 	"minido.dev/minido/internal/killpoint"
-	"minido.dev/minido/internal/sched"
 	"minido.dev/minido/runtime/bundle"
 	"minido.dev/minido/runtime/server"
 )
@@ -31,7 +31,7 @@ func Run(o Options) (r *Report, err error) {
 		}
 	}
 	if o.bundles == nil {
-		threads := sched.NewThreads(o.Clock)
+		threads := crash.NewThreads(o.Clock)
 		defer func() { err = errors.Join(err, threads.Close(context.Background())) }()
 		o.bundles = &server.Bundles{Ahead: threads}
 	}

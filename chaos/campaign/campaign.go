@@ -26,6 +26,7 @@ import (
 	"minido.dev/minido/chaos/stepper"
 	"minido.dev/minido/chaos/wait"
 	"minido.dev/minido/internal/clock"
+	"minido.dev/minido/internal/crash"
 	"minido.dev/minido/internal/sched"
 	"minido.dev/minido/runtime/server"
 	"minido.dev/minido/runtime/world"
@@ -138,7 +139,7 @@ func (c *campaign) open(ctx context.Context) (err error) {
 	}
 	// That of `minido dev`: what it has transformed need not be done again.
 	c.cache = filepath.Join(filepath.Dir(c.config), ".wrangler", "state", "minido-cache")
-	c.scheduler = sched.NewThreads(c.clock)
+	c.scheduler = crash.NewThreads(c.clock)
 	if c.Mode == Sim && !c.Keep && !c.Sigkill && c.Step == nil { // most cases leave nothing
 		c.workshop = evidence.OpenWorkshop()
 	}

@@ -23,6 +23,7 @@ import (
 	"minido.dev/minido/chaos/process"
 	"minido.dev/minido/durableobject/pool"
 	"minido.dev/minido/internal/clock"
+	"minido.dev/minido/internal/crash"
 	"minido.dev/minido/internal/entropy"
 	"minido.dev/minido/internal/hugepages"
 	"minido.dev/minido/internal/killpoint"
@@ -70,7 +71,7 @@ func Run(o Options) error {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	machine := &clock.Shifted{Clock: clock.Real{}}
-	sch := sched.NewThreads(machine)
+	sch := crash.NewThreads(machine)
 	c := &child{options: o, clock: machine, began: clock.Real{}.Now(), scheduler: sch, points: killpoint.New(killpoint.Options{Explains: true}),
 		orders: make(chan process.Order), gone: cancel, serving: make(chan struct{})}
 	if o.Frozen != "" {

@@ -11,7 +11,7 @@ import (
 	"syscall"
 
 	"minido.dev/minido/internal/clock"
-	"minido.dev/minido/internal/sched"
+	"minido.dev/minido/internal/crash"
 )
 
 // Chaos is `minido chaos`. Its fields are kong's; a zero value is filled by
@@ -58,7 +58,7 @@ func untilSignal() (ctx context.Context, number func() int, stop func()) {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
-	threads := sched.NewThreads(clock.Real{})
+	threads := crash.NewThreads(clock.Real{})
 	threads.Go("signals", func() {
 		select {
 		case s := <-signals:

@@ -20,6 +20,7 @@ import (
 	"minido.dev/minido/chaos/process"
 	"minido.dev/minido/durableobject/pool"
 	"minido.dev/minido/internal/clock"
+	"minido.dev/minido/internal/crash"
 	"minido.dev/minido/internal/entropy"
 	"minido.dev/minido/internal/netx"
 	"minido.dev/minido/internal/sched"
@@ -90,7 +91,7 @@ func (c *devCommand) Run() error {
 	defer stop()
 
 	steered := clock.NewSteered(clock.Real{}, clock.Mode(c.Clock))
-	sch, machine := sched.NewThreads(steered), sched.NewThreads(clock.Real{})
+	sch, machine := crash.NewThreads(steered), crash.NewThreads(clock.Real{})
 	if err := profiler(machine); err != nil {
 		return err
 	}

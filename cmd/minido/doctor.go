@@ -12,8 +12,8 @@ import (
 	"syscall"
 
 	"minido.dev/minido/internal/clock"
+	"minido.dev/minido/internal/crash"
 	"minido.dev/minido/internal/entropy"
-	"minido.dev/minido/internal/sched"
 	"minido.dev/minido/runtime/config"
 	"minido.dev/minido/runtime/doctor"
 )
@@ -45,7 +45,7 @@ func (c *doctorCommand) run(ctx context.Context, out io.Writer, color bool) (err
 		return err
 	}
 	options := config.Options{Dir: dir, ConfigPath: c.Config, Env: c.Env, Environ: os.Environ()}
-	threads := sched.NewThreads(clock.Real{})
+	threads := crash.NewThreads(clock.Real{})
 	defer func() { err = errors.Join(err, threads.Close(context.WithoutCancel(ctx))) }()
 	r, err := doctor.Examine(ctx, doctor.Options{Config: options, Scheduler: threads, Entropy: entropy.System{}, Color: color, BuildOutput: os.Stderr})
 	if err != nil {

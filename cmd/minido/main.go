@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/signal"
 	"reflect"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"syscall"
@@ -20,13 +21,14 @@ import (
 	"minido.dev/minido/chaos/child"
 	chaoscli "minido.dev/minido/chaos/cli"
 	"minido.dev/minido/chaos/demo"
+	"minido.dev/minido/internal/crash"
 	"minido.dev/minido/internal/hugepages"
 	"minido.dev/minido/internal/licenses"
 	"minido.dev/minido/internal/version"
 	"minido.dev/minido/vitest/bundled"
 )
 
-// Exit codes, documented in the help and in docs/chaos.md.
+// Exit codes, documented in the help and in docs/chaos.md; crash.Exit is one more.
 const (
 	exitFailure     = 1   // something went wrong while running
 	exitUsage       = 2   // the command line, the configuration or the worker's code is wrong
@@ -151,7 +153,7 @@ func run(args []string) int {
 			if x := recover(); x != nil {
 				p, ok := x.(exitPanic)
 				if !ok {
-					panic(x)
+					crash.End("main", x, debug.Stack())
 				}
 				code = int(p)
 			}

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"minido.dev/minido/internal/clock"
+	"minido.dev/minido/internal/crash"
 	"minido.dev/minido/internal/sched"
 	"minido.dev/minido/runtime/config"
 	"minido.dev/minido/runtime/server"
@@ -103,7 +104,7 @@ func (c *testCommand) run(out io.Writer) error {
 	shown := progress(&o, names, out)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	threads := sched.NewThreads(o.Clock)
+	threads := crash.NewThreads(o.Clock)
 	sched.Attend(threads, "interrupt", func() {
 		<-ctx.Done()
 		stop() // a second signal ends the process

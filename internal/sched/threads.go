@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime/debug"
 	"sort"
 	"sync"
 
@@ -13,9 +14,10 @@ import (
 // Threads gives every loop and every background function a goroutine of its
 // own. Its zero value is not usable; see NewThreads.
 type Threads struct {
-	clock clock.Clock
-	wg    sync.WaitGroup
-	load  load
+	clock    clock.Clock
+	wg       sync.WaitGroup
+	load     load
+	panicked func(name string, x any, stack []byte) // nil for Go's own report
 
 	mu     sync.Mutex // guards everything below
 	closed bool
@@ -27,6 +29,22 @@ type Threads struct {
 // that tests can run threads on a virtual one.
 func NewThreads(c clock.Clock) *Threads {
 	return &Threads{clock: c, load: load{zero: make(chan struct{}, 1)}, loops: map[*threadLoop]struct{}{}, alive: map[string]int{}}
+}
+
+// Panicked has fn report a panic of what t runs, in place of Go's report: the name of the
+// loop or background function, the panic's value and the stack. fn must end the process:
+// nobody knows what the function has left half done. It must be called before t runs
+// anything.
+func (t *Threads) Panicked(fn func(name string, x any, stack []byte)) { t.panicked = fn }
+
+// report is deferred where a goroutine begins.
+func (t *Threads) report(name string) {
+	if t.panicked == nil {
+		return
+	}
+	if x := recover(); x != nil {
+		t.panicked(name, x, debug.Stack())
+	}
 }
 
 // Clock implements Scheduler.
@@ -64,6 +82,7 @@ func (t *Threads) spawn(name string, fn, refused func()) {
 			t.mu.Unlock()
 			t.wg.Done()
 		}()
+		defer t.report(name)
 		fn()
 	}()
 }
@@ -175,6 +194,7 @@ func (l *threadLoop) run() {
 		close(l.done)
 		l.parent.wg.Done()
 	}()
+	defer l.parent.report("loop " + l.name)
 	var batch []func()
 	for {
 		l.mu.Lock()
