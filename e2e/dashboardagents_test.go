@@ -202,7 +202,8 @@ func TestDashboardAgents(t *testing.T) {
 
 	page.click("nav a", "Requests and logs")
 	page.until(`document.body.innerText.includes("routing /agents/worker/w1/paused")`)
-	pick("GET /agents/worker/w1/paused 404")
+	// A press chooses: while rows come, the element is another one before the release.
+	page.until(`[...document.querySelectorAll(".row")].findLast(e => e.textContent.includes("GET /agents/worker/w1/paused 404") && (e.dispatchEvent(new MouseEvent("mousedown")), true))`)
 	detail("until the response's head", "Meanwhile")
 	look(t, page, "request")
 	pick("routing /agents/worker/w1/paused")
