@@ -65,7 +65,8 @@ func TestDashboardEdits(t *testing.T) {
 		}
 	}
 	ask(t, "GET", s.url+"/setup")
-	ask(t, "GET", s.url+"/fill") // field sets a field of the open dialog, and its type where one is given.
+	ask(t, "GET", s.url+"/fill")
+	// field sets a field of the open dialog, and its type where one is given.
 	field := func(name, kind, value string) {
 		t.Helper()
 		page.until(`((f, k) => f && (f.value = ` + "`" + value + "`" + `, f.dispatchEvent(new Event("input")), k && (k.value = "` + kind + `"), true))(document.querySelector("dialog [aria-label='` + name + `']"), document.querySelector("dialog [aria-label='Type of ` + name + `']"))`)

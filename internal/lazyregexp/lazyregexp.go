@@ -19,7 +19,7 @@ type Regexp struct {
 // it is first used, and at once in a test.
 func New(text string) *Regexp {
 	r := &Regexp{compiled: sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })}
-	if strings.HasSuffix(strings.TrimSuffix(os.Args[0], ".exe"), ".test") {
+	if len(os.Args) > 0 && strings.HasSuffix(strings.TrimSuffix(os.Args[0], ".exe"), ".test") {
 		r.compiled()
 	}
 	return r

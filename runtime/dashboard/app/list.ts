@@ -15,7 +15,6 @@ export class List<T> {
   private readonly scroll: HTMLElement;
   private readonly tall: HTMLElement;
   private waiting = false;
-  private pressed: T | undefined; // the row that the mouse's button took
 
   constructor(label: string, private readonly columns: Column<T>[], private readonly chosen: (row: T) => void, private readonly same: (a: T, b: T) => boolean = Object.is) {
     this.tall = h("div", { role: "rowgroup" });
@@ -65,7 +64,7 @@ export class List<T> {
     const drawn: Node[] = [];
     for (let i = first; i < last; i++) {
       const row = this.rows[i]!;
-      const element = h("div", { class: "row", role: "row", "aria-rowindex": i + 2, "aria-selected": String(i === this.at), mousedown: (e: MouseEvent) => { if (e.button === 0) this.take(this.pressed = row); }, click: () => this.click(row) },
+      const element = h("div", { class: "row", role: "row", "aria-rowindex": i + 2, "aria-selected": String(i === this.at), mousedown: (e: MouseEvent) => { if (e.button === 0) this.take(row); }, click: (e: MouseEvent) => { if (e.detail === 0) this.take(row); } },
         ...this.columns.map(c => this.sized(h("div", { role: "cell" }, c.show(row)), c)));
       element.style.top = `${i * height}px`;
       drawn.push(element);
@@ -74,17 +73,12 @@ export class List<T> {
   }
 
   // take chooses the row that an element shows, wherever it stands by now. A press is
-  // enough: while rows come, the element is another one before the button is released.
+  // enough: while rows come, the element is another one before the button is released. A
+  // click without a press (detail 0) is a program's, as that of a screen reader.
   private take(row: T): void {
     const i = this.rows.findIndex(other => this.same(other, row));
     if (i >= 0) this.choose(i);
     else this.chosen(row);
-  }
-
-  private click(row: T): void {
-    const pressed = this.pressed;
-    this.pressed = undefined;
-    if (pressed === undefined || !this.same(pressed, row)) this.take(row); // a keyboard's click, or a program's
   }
 
   private choose(i: number): void {
