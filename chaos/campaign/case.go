@@ -43,8 +43,10 @@ type caseRun struct {
 	evidence *check.Evidence // that was judged; nil before
 	state    *oracle.State   // at rest; nil where it is not compared
 	pace     time.Duration   // of the clients
-	end      copied          // the files at rest
-	begin    time.Time       // of the simulation, zero for its usual one
+	slow     bool            // pace is that of the machine; clients wait no longer than quick (slowness)
+	quick    time.Duration
+	end      copied    // the files at rest
+	begin    time.Time // of the simulation, zero for its usual one
 	// asking is a run that only shows whether what clients are told otherwise lasts.
 	asking   bool
 	told     []oracle.Difference // of such a run

@@ -281,7 +281,13 @@ func (r *caseRun) compare(ctx context.Context, e check.Evidence, known bool) (fo
 	for _, c := range lost {
 		fine[c.Step] = true
 	}
-	return append(failures(e, fine), violations(kind, differences, mask)...), "", nil
+	found = append(failures(e, fine), violations(kind, differences, mask)...)
+	if len(found) > 0 {
+		if again, ok, err := r.slowly(ctx, e); ok || err != nil {
+			return again, "", err
+		}
+	}
+	return found, "", nil
 }
 
 // recovered judges again without the rows with which the program records its recovery.
@@ -444,11 +450,11 @@ func (f *reference) inWorkerd(c *campaign) bool {
 	return c.Mode == Workerd && !f.sim && f.birth == ""
 }
 
-// maskOf names a mask: the pace of the clients, and whether a version may do what another
-// has begun.
+// maskOf names a mask: the pace of the clients, whether that is the machine's, and whether a
+// version may do what another has begun.
 type maskOf struct {
-	pace  time.Duration
-	mixed bool
+	pace        time.Duration
+	slow, mixed bool
 }
 
 // learn is what the runs of this campaign are compared without; nil if the clients do
@@ -457,7 +463,7 @@ func (r *caseRun) learn(ctx context.Context) (*oracle.Mask, error) {
 	c := r.camp
 	mixed := c.newest() > 0 && !r.plan[0].Deploy // a version may do what another has begun
 	c.mu.Lock()
-	mask := c.masks[maskOf{r.pace, mixed}]
+	mask := c.masks[maskOf{r.pace, r.slow, mixed}]
 	c.mu.Unlock()
 	if mask != nil {
 		return mask, nil
@@ -469,6 +475,17 @@ func (r *caseRun) learn(ctx context.Context) (*oracle.Mask, error) {
 			return nil, c.orWhy(f)
 		}
 		states = append(states, *f.state)
+	}
+	if r.slow {
+		quick := *r
+		quick.slow, quick.pace = false, r.quick
+		for i := range seeds {
+			f := quick.referTo(ctx, i, nil, drive.Breaks{}, deploys(c.newest()))
+			if f.err != nil || f.state == nil {
+				return nil, c.orWhy(f)
+			}
+			states = append(states, *f.state)
+		}
 	}
 	var elsewhere []fault.Plan
 	if mixed {
@@ -509,6 +526,6 @@ func (r *caseRun) learn(ctx context.Context) (*oracle.Mask, error) {
 	if c.masks == nil {
 		c.masks = map[maskOf]*oracle.Mask{}
 	}
-	c.masks[maskOf{r.pace, mixed}] = &learnt
+	c.masks[maskOf{r.pace, r.slow, mixed}] = &learnt
 	return &learnt, nil
 }

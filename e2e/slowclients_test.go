@@ -1,0 +1,64 @@
+package e2e
+
+import (
+	"os/exec"
+	"strings"
+	"testing"
+)
+
+// slowClients is a project whose object counts how often its alarm fires until it is told to
+// stop, and a scenario whose clients compute in between: that takes time on a machine, and
+// none in the simulation of the runs that others are compared with. What it was told to keep
+// is kept in memory until it is looked at.
+var slowClients = map[string]string{
+	"wrangler.json": `{"name": "slow", "main": "w.js", "compatibility_date": "2026-01-01",
+		"durable_objects": {"bindings": [{"name": "ROOM", "class_name": "Room"}]},
+		"migrations": [{"tag": "v1", "new_sqlite_classes": ["Room"]}]}`,
+	"w.js": `import { DurableObject } from "cloudflare:workers";
+		export class Room extends DurableObject {
+			kept = null;
+			async fetch(request) {
+				const { storage } = this.ctx;
+				switch (new URL(request.url).pathname) {
+				case "/start": await storage.setAlarm(Date.now() + 150); break;
+				case "/stop": await storage.deleteAlarm(); break;
+				case "/keep": this.kept = "yes"; break;
+				case "/look": if (this.kept) await storage.put("kept", this.kept);
+				}
+				return new Response("done");
+			}
+			async alarm() {
+				const { storage } = this.ctx;
+				await storage.put("beats", (await storage.get("beats") ?? 0) + 1);
+				await storage.setAlarm(Date.now() + 150);
+			}
+		}
+		export default { async fetch(request, env) { return new Response(await (await env.ROOM.getByName("a").fetch(request)).text()); } };`,
+	"slow.chaos.ts": `import { scenario } from "minido:chaos";
+		export default scenario("slow clients", {
+			async drive({ fetch }) {
+				await fetch("POST", "/start");
+				for (let i = 0, n = 0; i < 3e6; i++) n += i;
+				await fetch("POST", "/stop");
+				await fetch("POST", "/keep");
+				await fetch("GET", "/look");
+				await fetch("GET", "/look");
+			},
+		});`,
+}
+
+// A run with real processes is compared with what clients as slow as its own leave: how often
+// an alarm fires in such a time is no violation. What a death loses is one.
+func TestSlowClients(t *testing.T) {
+	t.Parallel()
+	for plan, want := range map[string]string{
+		"kill@response:after()/fetch#5": "PASS  1 runs, 1 kills",
+		"kill@close:after()/fetch#3":    "differential/missing: at rest slow-Room/3dced76d (key) kept lacks value=yes (not compared: slow-Room/(key) beats)",
+	} {
+		dir := project(t, slowClients)
+		out, _ := exec.Command(minido, "chaos", "replay", dir, "--scenario", dir+"/slow.chaos.ts", "--plan", plan, "--dir", t.TempDir()).CombinedOutput()
+		if !strings.Contains(string(out), want) {
+			t.Errorf("%s: no %q in\n%s", plan, want, out)
+		}
+	}
+}
