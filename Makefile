@@ -33,7 +33,7 @@ VITEST := vitest/bundled/made/vitest.json.gz
 CODECS := runtime/binding/images/picture/codecs/made/webp.wasm.gz
 BUNDLED := $(VITEST) $(CODECS)
 
-.PHONY: dashboard-cost demo-binary alone behind plain-built race-built strangers pairs dead fuzz fuzz-syntax help demo test compiled check short unit plain race e2e hostile soak campaign equivalence swarm cycles build npm release release-check npm-pack npm-versions release-start release-start-windows vet-systems newest docs docs-test recording bench load differential lint clean
+.PHONY: dashboard-cost demo-binary alone behind plain-built race-built strangers pairs dead fuzz fuzz-syntax help demo test compiled check short unit plain race e2e hostile soak campaign points equivalence swarm cycles build npm release release-check npm-pack npm-versions release-start release-start-windows vet-systems newest docs docs-test recording bench load differential lint clean
 
 help:
 	@echo 'make demo          watch a real agent die by SIGKILL in mid-fiber, and recover'
@@ -58,6 +58,7 @@ help:
 	@echo 'make suites        the test suites of the six systems with every fault at every point: minido test --chaos'
 	@echo 'make swarm         10,000 simulated seeds over the six systems, each twice; or SWARM="--for 60s" for each system'
 	@echo 'make campaign      random deaths over the six systems, CAMPAIGN_RUNS=170 each'
+	@echo 'make points        every effect point of three systems, with real processes'
 	@echo 'make cycles        how long a kill and a recovery take, with and without a standby'
 	@echo 'make lint          gofmt, go vet, staticcheck, the house rules'
 	@echo 'make dead          functions that neither minido nor a test calls'
@@ -165,6 +166,11 @@ soak: build npm
 	MINIDO_POWER_LOSSES=$(LOSSES) $(GO) test -count=1 -timeout 240m -v -run 'TestPowerLoss' ./sqlstore ./durableobject
 	MINIDO_KILLS=$(KILLS) MINIDO_BIN='$(abspath $(BIN))' $(GO) test -count=1 -timeout 600m -v -run TestNoAcknowledgedWriteIsLost ./e2e
 	MINIDO_SOAK='$(SOAK)' MINIDO_BIN='$(abspath $(BIN))' $(GO) test -count=1 -timeout 30m -v -run Soak ./e2e
+
+# Every effect point of the systems that are written here, with real processes; make test
+# takes some of them.
+points: build npm
+	MINIDO_POINTS=all MINIDO_BIN='$(abspath $(BIN))' $(GO) test -count=1 -timeout 60m -v -run 'TestSystemsSurviveEffectPoints' ./e2e
 
 # 352 damaged state directories, and what becomes of each; make test tries one in eleven.
 damage:

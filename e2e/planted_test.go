@@ -52,7 +52,11 @@ func TestPlantedBugsOfWorkers(t *testing.T) {
 		{"never-rests", job, "restless"},
 	} {
 		t.Run(c.bug, func(t *testing.T) {
-			code, r := enumerate(t, minido, nil, append([]string{"--var", "BUG:" + c.bug}, c.steps...)...)
+			flags := append([]string{"--var", "BUG:" + c.bug}, c.steps...)
+			if c.want != "" {
+				flags = append(flags, "--stop-after", "1") // its first finding names it
+			}
+			code, r := enumerate(t, minido, nil, flags...)
 			if len(r.Missed) > 0 {
 				t.Errorf("missed %v", r.Missed)
 			}
@@ -139,7 +143,11 @@ func TestPlantedBugsOfMinido(t *testing.T) {
 	} {
 		t.Run("bug="+c.bug, func(t *testing.T) {
 			env := []string{"MINIDO_PLANTED_BUG=" + c.bug}
-			code, r := enumerate(t, bin, env, c.steps...)
+			flags := c.steps
+			if c.want != "" {
+				flags = append(slices.Clone(flags), "--stop-after", "1") // its first finding names it
+			}
+			code, r := enumerate(t, bin, env, flags...)
 			if c.want == "" {
 				if code != chaos.Pass {
 					t.Errorf("code %d", code)
