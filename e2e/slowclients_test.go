@@ -2,8 +2,11 @@ package e2e
 
 import (
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
+
+	"minido.dev/minido/chaos"
 )
 
 // slowClients is a project whose object counts how often its alarm fires until it is told to
@@ -51,14 +54,19 @@ var slowClients = map[string]string{
 // an alarm fires in such a time is no violation. What a death loses is one.
 func TestSlowClients(t *testing.T) {
 	t.Parallel()
-	for plan, want := range map[string]string{
-		"kill@response:after()/fetch#5": "PASS  1 runs, 1 kills",
-		"kill@close:after()/fetch#3":    "differential/missing: at rest slow-Room/3dced76d (key) kept lacks value=yes (not compared: slow-Room/(key) beats)",
+	for _, c := range []struct {
+		plan string
+		code int
+		want string
+	}{
+		{"kill@response:after()/fetch#5", chaos.Pass, "PASS  1 runs, 1 kills"},
+		{"kill@close:after()/fetch#3", chaos.Violated, "differential/missing: at rest slow-Room/3dced76d (key) kept lacks value=yes (not compared: slow-Room/(key) beats)"},
 	} {
 		dir := project(t, slowClients)
-		out, _ := exec.Command(minido, "chaos", "replay", dir, "--scenario", dir+"/slow.chaos.ts", "--plan", plan, "--dir", t.TempDir()).CombinedOutput()
-		if !strings.Contains(string(out), want) {
-			t.Errorf("%s: no %q in\n%s", plan, want, out)
+		cmd := exec.Command(minido, "chaos", "replay", dir, "--scenario", filepath.Join(dir, "slow.chaos.ts"), "--plan", c.plan, "--dir", t.TempDir())
+		out, err := cmd.CombinedOutput()
+		if cmd.ProcessState.ExitCode() != c.code || !strings.Contains(string(out), c.want) {
+			t.Errorf("%s: %v, want code %d and %q\n%s", c.plan, err, c.code, c.want, out)
 		}
 	}
 }

@@ -43,7 +43,7 @@ type caseRun struct {
 	evidence *check.Evidence // that was judged; nil before
 	state    *oracle.State   // at rest; nil where it is not compared
 	pace     time.Duration   // of the clients
-	slow     bool            // pace is that of the machine; clients wait no longer than quick (slowness)
+	slow     bool            // pace is how slow the machine was (slowness), and quick is that of the clients
 	quick    time.Duration
 	end      copied    // the files at rest
 	begin    time.Time // of the simulation, zero for its usual one

@@ -468,19 +468,16 @@ func (r *caseRun) learn(ctx context.Context) (*oracle.Mask, error) {
 	if mask != nil {
 		return mask, nil
 	}
-	var states []oracle.State
-	for i := range seeds {
-		f := r.referTo(ctx, i, nil, drive.Breaks{}, deploys(c.newest()))
-		if f.err != nil || f.state == nil {
-			return nil, c.orWhy(f)
-		}
-		states = append(states, *f.state)
-	}
+	clients := []*caseRun{r}
 	if r.slow {
 		quick := *r
-		quick.slow, quick.pace = false, r.quick
+		quick.pace = r.quick
+		clients = append(clients, &quick)
+	}
+	var states []oracle.State
+	for _, of := range clients {
 		for i := range seeds {
-			f := quick.referTo(ctx, i, nil, drive.Breaks{}, deploys(c.newest()))
+			f := of.referTo(ctx, i, nil, drive.Breaks{}, deploys(c.newest()))
 			if f.err != nil || f.state == nil {
 				return nil, c.orWhy(f)
 			}

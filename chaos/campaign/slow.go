@@ -14,8 +14,8 @@ import (
 const little = 2 * time.Millisecond
 
 // slowness is how long clients with real processes took for a step in the slowest life, on
-// average and at most, each up to the next power of two of milliseconds; 0 if that is nothing
-// to speak of. The runs they are compared with are simulated, and take no time: on a busy
+// average and at most, each up to the next power of two of milliseconds; none if they were not
+// slow. The runs they are compared with are simulated, and take no time: on a busy
 // machine an alarm may fire more often than in those.
 func slowness(events []history.Event) (paces []time.Duration) {
 	var average, longest, from, to float64
