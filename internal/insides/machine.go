@@ -29,7 +29,7 @@ type Goja struct {
 	vm                         uintptr // in goja.Runtime
 	stack, sp, sb, pc, program uintptr // in the virtual machine
 	calls, callsMax, tries     uintptr
-	interrupted, lock          uintptr
+	interrupted, lock, reason  uintptr      // of interrupts
 	callType                   reflect.Type // of an active call
 	callSB                     uintptr      // in it
 	callProgram, callNewTarget uintptr
@@ -66,6 +66,7 @@ func learnGoja(l *look) *Goja {
 	in.callsMax, in.newTarget = l.typed(t, "maxCallStackSize", number), l.typed(t, "newTarget", value)
 	in.interrupted = l.typed(t, "interrupted", reflect.TypeFor[uint32]())
 	in.lock = l.typed(t, "interruptLock", reflect.TypeFor[sync.Mutex]())
+	in.reason = l.typed(t, "interruptVal", reflect.TypeFor[any]())
 
 	t = reflect.TypeFor[goja.Program]()
 	code := l.kind(t, "code", reflect.Slice)

@@ -246,7 +246,7 @@ func (e *Engine) Background(name string, fn func()) { e.spawn(name, fn) }
 // Interrupt stops the JavaScript that runs now, within about 100 ms; catch and
 // finally blocks are skipped and the isolate is condemned with reason. Safe for
 // concurrent use; without running JavaScript the next turn is stopped.
-func (e *Engine) Interrupt(reason error) { e.vm.Interrupt(reason) }
+func (e *Engine) Interrupt(reason error) { e.Watchdog.interrupts.Ask(reason, false) }
 
 // Close stops the loop. Queued events are dropped. It does not wait for the
 // function that runs at the moment: Done does. Safe for concurrent use.

@@ -52,7 +52,7 @@ func (o *overflow) init(e *Engine, fn func(goja.FunctionCall) goja.Value) goja.C
 		}
 		o.making = true
 		defer func() { o.making = false }()
-		if failure := e.Watchdog.failure(o.machine); failure != nil {
+		if failure := e.Watchdog.failure(); failure != nil {
 			panic(failure)
 		}
 		return name

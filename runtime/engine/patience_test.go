@@ -27,21 +27,7 @@ func TestPatience(t *testing.T) {
 		said = append(said, c.Argument(0).String())
 		return goja.Undefined()
 	}))
-	run := func(source string) {
-		done := make(chan struct{})
-		program := instrumented(t, "(function () { \"use strict\"; "+source+" })()")
-		if err := e.Post(e.NewContext(RequestContext, "").Frame(), "fetch", func() {
-			if _, err := e.VM().RunProgram(program); err != nil {
-				e.Rethrow(err)
-			}
-		}); err != nil {
-			t.Fatal(err)
-		}
-		if err := e.PostLoop(func() { close(done) }); err != nil {
-			t.Fatal(err)
-		}
-		<-done
-	}
+	run := func(source string) { runSource(t, e, source) }
 	for _, source := range []string{
 		`for (;;);`,
 		`let n = 0; while (true) n = [1, 2, 3].map((x) => x + n).length;`,
@@ -73,6 +59,58 @@ func TestPatience(t *testing.T) {
 	var limit *LimitError
 	if !errors.As(ended, &limit) || limit.Resource != CPUTime {
 		t.Errorf("condemned by %v", ended)
+	}
+	if err := th.Close(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// runSource runs a function's body in a turn.
+func runSource(t *testing.T, e *Engine, source string) {
+	t.Helper()
+	done := make(chan struct{})
+	program := instrumented(t, "(function () { \"use strict\"; "+source+" })()")
+	if err := e.Post(e.NewContext(RequestContext, "").Frame(), "fetch", func() {
+		if _, err := e.VM().RunProgram(program); err != nil {
+			e.Rethrow(err)
+		}
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if err := e.PostLoop(func() { close(done) }); err != nil {
+		t.Fatal(err)
+	}
+	<-done
+}
+
+// Whenever a turn's patience ends the error is thrown, also while a stack is captured for
+// another reason.
+func TestPatienceEndsAtAnyTime(t *testing.T) {
+	th := sched.NewThreads(clock.Real{})
+	var ended error
+	e := New(Options{Name: "x", Scheduler: th, Entropy: entropy.NewSeeded(1), Condemned: func(r error) { ended = r }, TurnLimit: time.Minute,
+		Patience: &Patience{After: time.Minute, Text: func() string { return "too long" }}})
+	asked, stopped := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(stopped)
+		for range asked {
+			e.Watchdog.fail()
+		}
+	}()
+	e.Global("ask", e.Func("ask", 0, func(goja.FunctionCall) goja.Value {
+		asked <- struct{}{}
+		return goja.Undefined()
+	}))
+	var thrown int64
+	e.Global("thrown", e.Func("thrown", 1, func(c goja.FunctionCall) goja.Value {
+		thrown = c.Argument(0).ToInteger()
+		return goja.Undefined()
+	}))
+	runSource(t, e, `let n = 0; while (n < 3000) try { ask(); for (;;) new Error("x"); } catch (e) { if (e.message === "too long") n++; } thrown(n);`)
+	close(asked)
+	<-stopped
+	if ended != nil || thrown != 3000 {
+		t.Errorf("%d thrown, condemned by %v", thrown, ended)
 	}
 	if err := th.Close(context.Background()); err != nil {
 		t.Fatal(err)

@@ -90,9 +90,8 @@ type Watchdog struct {
 	cpu    func() (time.Duration, error) // CPU time of the process; nil if the clock is not the machine's
 	native atomic.Pointer[func()]        // interrupts what the turn may wait for outside JavaScript
 
-	patience  *Patience   // nil: a turn is stopped at the limit alone
-	asking    sync.Mutex  // held while an interrupt is asked for
-	impatient atomic.Bool // the interrupt that was asked for is to be an error
+	patience   *Patience // nil: a turn is stopped at the limit alone
+	interrupts *insides.Interrupts
 }
 
 // Patience has a turn that computes for long fail instead of the isolate: an error is
@@ -109,6 +108,7 @@ func (w *Watchdog) init(e *Engine, c clock.Clock, limit time.Duration, heap *Hea
 		c = e.clock
 	}
 	w.engine, w.clock, w.limit, w.heap = e, c, limit, heap
+	w.interrupts = insides.NewInterrupts(e.vm)
 	if real, ok := c.(clock.Real); ok {
 		w.cpu = real.CPU
 	}
@@ -116,10 +116,7 @@ func (w *Watchdog) init(e *Engine, c clock.Clock, limit time.Duration, heap *Hea
 }
 
 func (w *Watchdog) begin() {
-	if w.impatient.Load() { // the turn that it was meant for is over
-		w.impatient.Store(false)
-		w.engine.vm.ClearInterrupt()
-	}
+	w.interrupts.Drop() // the turn that it was meant for is over
 	w.turn.Add(1)
 	if !w.armed.Load() && w.armed.CompareAndSwap(false, true) {
 		w.arm(look{})
@@ -184,32 +181,21 @@ func (w *Watchdog) arm(l look) {
 
 // fail has the turn throw an error. Where none can be thrown it is stopped.
 func (w *Watchdog) fail() {
-	w.asking.Lock()
-	defer w.asking.Unlock()
-	w.engine.vm.Interrupt(&LimitError{Resource: CPUTime, Detail: fmt.Sprintf("a turn computed for more than %v", w.patience.After)})
-	w.impatient.Store(true)
+	w.interrupts.Ask(&LimitError{Resource: CPUTime, Detail: fmt.Sprintf("a turn computed for more than %v", w.patience.After)}, true)
 }
 
 // failure is the error that the turn is to throw now, while goja captures a stack; nil for
 // none.
-func (w *Watchdog) failure(m insides.Machine) goja.Value {
-	if !w.impatient.Load() || !w.asking.TryLock() {
+func (w *Watchdog) failure() goja.Value {
+	if !w.interrupts.TakeBack() {
 		return nil
 	}
-	defer w.asking.Unlock()
-	if !m.TakeBack() {
-		return nil
-	}
-	w.impatient.Store(false)
 	return w.engine.Errors.New("Error", w.patience.Text())
 }
 
 // interrupt stops JavaScript and what it waits for.
 func (w *Watchdog) interrupt(reason *LimitError) {
-	w.asking.Lock()
-	w.impatient.Store(false)
-	w.engine.vm.Interrupt(reason)
-	w.asking.Unlock()
+	w.interrupts.Ask(reason, false)
 	if fn := w.native.Load(); fn != nil {
 		(*fn)()
 	}

@@ -126,9 +126,6 @@ func TestWasmIsolatesEnd(t *testing.T) {
 	runtime.GC()
 	runtime.ReadMemStats(&before)
 	for range 6 {
-		if got := w.Call("!hold"); !strings.Contains(got, "ok") {
-			t.Fatal(got)
-		}
 		w.Do("POST", "http://localhost/!forever", "[]") // condemns the isolate
 		if got := w.Call("!hold"); got != `{"ok":21037056}` {
 			t.Fatal(got)

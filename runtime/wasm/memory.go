@@ -1,6 +1,7 @@
 package wasm
 
 import (
+	"bytes"
 	"fmt"
 	"weak"
 
@@ -17,6 +18,8 @@ const (
 	maxMemory = 128 << 20
 	// pageLimit is maxMemory in pages.
 	pageLimit = maxMemory / pageSize
+	// pieceSize is how many bytes of a memory are copied at a time.
+	pieceSize = 1 << 12
 )
 
 // linear is the memory of an instance, as wazero asks for it
@@ -40,13 +43,30 @@ func (l *linear) Reallocate(size uint64) []byte {
 			room = min(max(size, uint64(cap(l.buf))*3/2), l.most)
 		}
 		larger := make([]byte, size, room)
-		copy(larger, l.buf)
+		for at := 0; at < len(l.buf); at += pieceSize {
+			copyPiece(larger[at:], l.buf[at:min(at+pieceSize, len(l.buf))])
+		}
 		l.buf = larger
 	} else {
 		l.buf = l.buf[:size]
 	}
 	l.grown, l.growth.pending = true, true
 	return l.buf
+}
+
+// zeros is a piece of a memory that was never written.
+var zeros [pieceSize]byte
+
+// copyPiece copies a piece of a memory to zeroed memory; the operating system has no page
+// to give for a piece of zeros that is left out. It is a function of its own since Go can
+// stop a goroutine where it enters one, but not in a long copy: a collection that begins
+// meanwhile would compute until it ends.
+//
+//go:noinline
+func copyPiece(to, from []byte) {
+	if !bytes.Equal(from, zeros[:len(from)]) {
+		copy(to, from)
+	}
 }
 
 // Free implements experimental.LinearMemory.
