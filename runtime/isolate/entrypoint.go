@@ -49,12 +49,16 @@ func (i *Isolate) defineExecution() {
 }
 
 // waitUntil keeps the current context alive until promise settles; a
-// rejection is logged.
+// rejection is logged, and fails an event whose outcome it is.
 func (i *Isolate) waitUntil(promise goja.Value) {
 	c := i.Engine.Current()
 	c.WaitUntil()
 	i.Engine.Await(promise, func(goja.Value) { c.ReleaseFor() }, func(reason goja.Value) {
 		i.Engine.Uncaught.Report(reason)
+		if r := i.requests[c]; r != nil && r.whole && r.late == nil {
+			r.late = i.Engine.Errors.ToEvent(reason)
+			r.invocation.Fail()
+		}
 		c.ReleaseFor()
 	})
 }
@@ -132,10 +136,11 @@ func (t *entrypoint) Fetch(req *event.Request, done func(*event.Response, error)
 	}
 }
 
-// Scheduled delivers a cron event to the default entrypoint. done gets what
-// the handler threw, nil if it succeeded, and whether it called noRetry. Safe
-// for concurrent use.
-func (i *Isolate) Scheduled(cron string, scheduledMs int64, done func(noRetry bool, err error)) {
+// Scheduled delivers a cron event to the default entrypoint. returned, which may be nil,
+// gets what the handler threw, nil if it succeeded. done follows when what waitUntil holds
+// has ended, too: with what was thrown or rejected first, and whether noRetry was called.
+// It alone is called if the handler is not. Safe for concurrent use.
+func (i *Isolate) Scheduled(cron string, scheduledMs int64, returned func(error), done func(noRetry bool, err error)) {
 	noRetry := false
 	done = once(done)
 	t := &entrypoint{i: i, name: defaultEntrypoint}
@@ -144,8 +149,16 @@ func (i *Isolate) Scheduled(cron string, scheduledMs int64, done func(noRetry bo
 	}
 	i.dispatch(i.Engine.NewContext(engine.RequestContext, ""), begin, "scheduled", func(ctx *engine.Context, end func()) {
 		inv := i.current()
-		forget := ctx.AtDeath(func(reason error) { done(noRetry, reason) })
-		finish := func(err error) { inv.failed(err); inv.Returned(0); forget(); done(noRetry, err); end() }
+		handled := i.requests[ctx].ends(ctx, inv, func(err error, _ bool) { done(noRetry, err) })
+		finish := func(err error) {
+			inv.failed(err)
+			inv.Returned(0)
+			handled(err)
+			if returned != nil {
+				returned(err)
+			}
+			end()
+		}
 		thrown := i.Engine.Try(func() {
 			noRetry = true // a worker without the handler will not have it later
 			receiver, fn, args := t.handler(ctx, "scheduled")
@@ -233,6 +246,30 @@ func once[A, B any](fn func(A, B)) func(A, B) {
 type stateless struct {
 	number  int64
 	pending bool // its handler has not come to an end
+	// whole has the event fail if a promise given to waitUntil is rejected, as those of
+	// schedules and queues do (workerd: IoContext_IncomingRequest::finishScheduled).
+	whole      bool
+	invocation *Invocation // of a whole event; nil if nobody wants to know
+	late       error       // what the first promise was rejected with; nil for none
+}
+
+// ends has the event of ctx end with what waitUntil holds: over is called then, with why
+// the event failed, nil if it did not, and whether it was ended before its time. handled is
+// to be told when the handler has come to an end.
+func (r *stateless) ends(ctx *engine.Context, inv *Invocation, over func(err error, cut bool)) (handled func(error)) {
+	r.whole, r.invocation = true, inv
+	returned, failure := false, error(nil)
+	ctx.AtDeath(func(reason error) {
+		switch finished := returned && errors.Is(reason, errFinished); {
+		case failure != nil:
+			over(failure, !finished)
+		case finished:
+			over(r.late, false)
+		default:
+			over(reason, true)
+		}
+	})
+	return func(err error) { returned, failure = true, err }
 }
 
 // hungText is the reference's (workerd, io/io-context.c++).
@@ -413,24 +450,28 @@ func (i *Isolate) throwNoHandler(name string) {
 	case "scheduled": // whoever fired it tells of it
 		i.Engine.Throw("Error", ErrNoScheduled)
 	case "queue":
-		i.noQueue.Do(func() {
-			i.Engine.Log(engine.Warn, "Received a QueueEvent but we lack a handler for QueueEvents. Did you remember to export a queue() function?")
-		})
+		i.warned.once(i.Engine, "Received a QueueEvent but we lack a handler for QueueEvents. Did you remember to export a queue() function?")
+	case "tail":
+		i.warned.once(i.Engine, "Attempted to send events but we lack a handler, did you remember to export a tail() function?")
 	}
 	i.Engine.Throw("Error", "Handler does not export a %s() function.", name)
 }
 
-// handler finds the entrypoint's handler of that name, and the arguments that
+// handler finds the entrypoint's handler of one of these names, and the arguments that
 // follow the event.
-func (t *entrypoint) handler(ctx *engine.Context, name string) (receiver *goja.Object, fn goja.Value, args []goja.Value) {
+func (t *entrypoint) handler(ctx *engine.Context, names ...string) (receiver *goja.Object, fn goja.Value, args []goja.Value) {
 	i := t.i
 	receiver, err := t.instance(ctx)
 	if err != nil {
 		i.Engine.Throw("TypeError", "%s", err)
 	}
-	fn = receiver.Get(name)
+	for _, name := range names {
+		if fn = receiver.Get(name); engine.IsCallable(fn) {
+			break
+		}
+	}
 	if !engine.IsCallable(fn) {
-		i.throwNoHandler(name)
+		i.throwNoHandler(names[0])
 	}
 	if t.isHandler(receiver) {
 		args = []goja.Value{i.CF.Env(), t.handlerContext()}

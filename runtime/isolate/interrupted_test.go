@@ -57,7 +57,7 @@ func TestEventsThatAreInterruptedBeforeTheyBegin(t *testing.T) {
 			i.Entrypoint("default", nil).Call(&event.Call{Path: []string{"call"}}, func(_ *event.Payload, err error) { done(err) })
 		},
 		"scheduled": func(i *Isolate, done func(error)) {
-			i.Scheduled("* * * * *", 0, func(_ bool, err error) { done(err) })
+			i.Scheduled("* * * * *", 0, nil, func(_ bool, err error) { done(err) })
 		},
 	} {
 		i, s := loaded(t, worker)

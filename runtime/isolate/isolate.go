@@ -11,7 +11,6 @@ import (
 	"maps"
 	"slices"
 	"sort"
-	"sync"
 	"time"
 
 	"github.com/dop251/goja"
@@ -98,7 +97,8 @@ type Isolate struct {
 	loopbacks  *goja.Object            // ctx.exports
 	platform   map[string]*goja.Object
 	queue      *queueEvents
-	noQueue    sync.Once // the lack of a queue handler has been told of
+	warned     warnings
+	listens    bool // the worker is in service-worker syntax
 	tail       *tailing
 	execution  *engine.Class[*execution]
 	reused     map[string]*goja.Object        // ctx by entrypoint, see handlerContext
@@ -113,7 +113,7 @@ type Isolate struct {
 
 // New makes the isolate with its globals; Start evaluates the bundle.
 func New(o Options) *Isolate {
-	i := &Isolate{opts: o, requests: map[*engine.Context]*stateless{}, reused: map[string]*goja.Object{}}
+	i := &Isolate{opts: o, requests: map[*engine.Context]*stateless{}, reused: map[string]*goja.Object{}, warned: warnings{}}
 	i.remotes = newRemotes(i)
 	i.Engine = ecma.New(engine.Options{
 		Name: o.Name, Scheduler: o.Scheduler, Entropy: o.Entropy, Mapper: o.Bundle, Logger: i.log, TurnLimit: o.TurnLimit, Patience: o.Patience, Watch: o.Watch, Heap: o.Heap, Turns: o.Turns, Subrequests: o.Subrequests,

@@ -91,8 +91,10 @@ const queueLimit = 15 * time.Minute
 // Queue delivers a batch to the default entrypoint. done is called exactly once:
 // with what the handler said, or with the error for which the handler was not
 // called or did not come to an end. Unless the flag
-// queue_consumer_no_wait_for_wait_until is on, it waits for waitUntil. Safe for
-// concurrent use.
+// queue_consumer_no_wait_for_wait_until is on, which does not count for listeners of the
+// service-worker syntax, it waits for what waitUntil holds: acknowledgements count until
+// then, and a rejection fails the batch (workerd: api/queue.c++, QueueCustomEvent). Safe
+// for concurrent use.
 func (i *Isolate) Queue(b *event.QueueBatch, done func(*event.QueueResult, error)) {
 	done = once(done)
 	t := &entrypoint{i: i, name: defaultEntrypoint}
@@ -101,44 +103,45 @@ func (i *Isolate) Queue(b *event.QueueBatch, done func(*event.QueueResult, error
 	}
 	i.dispatch(i.Engine.NewContext(engine.RequestContext, ""), begin, "queue", func(ctx *engine.Context, end func()) {
 		inv := i.current()
-		var result *event.QueueResult
 		limit := i.Engine.Clock().AfterFunc(queueLimit, func() {
 			// An engine that has ended has ended the context too.
 			_ = i.Engine.Post(ctx.Frame(), "queue limit", func() { ctx.Kill(&event.Error{Message: "The queue handler ran longer than 15 minutes."}) })
 		})
-		ctx.AtDeath(func(reason error) {
+		read := func(outcome string) (*event.QueueResult, error) { return &event.QueueResult{Outcome: outcome}, nil }
+		over := func(err error, cut bool) {
 			limit.Stop()
-			if result != nil {
-				done(result, nil)
-				return
-			}
-			done(nil, reason)
-		})
-		var read func(outcome string) (*event.QueueResult, error)
-		finish := func(outcome string) {
-			inv.Returned(0)
-			r, err := read(outcome)
-			if err != nil {
+			switch {
+			case cut:
 				done(nil, err)
-			} else if result = r; i.enabled(compat.QueueConsumerNoWaitForWaitUntil) {
-				done(r, nil)
+			case err != nil:
+				done(read("exception"))
+			default:
+				done(read("ok"))
 			}
+		}
+		var handled func(error)
+		if i.listens || !i.enabled(compat.QueueConsumerNoWaitForWaitUntil) {
+			handled = i.requests[ctx].ends(ctx, inv, over)
+		} else {
+			forget := ctx.AtDeath(func(reason error) { over(reason, true) })
+			handled = func(err error) { forget(); over(err, false) }
+		}
+		finish := func(err error) {
+			inv.Returned(0)
+			handled(err)
 			end()
 		}
 		failed := func(reason goja.Value) {
 			inv.Fail()
 			i.Engine.Uncaught.Report(reason)
-			if read == nil {
-				read = func(outcome string) (*event.QueueResult, error) { return &event.QueueResult{Outcome: outcome}, nil }
-			}
-			finish("exception")
+			finish(i.Engine.Errors.ToEvent(reason))
 		}
 		thrown := i.Engine.Try(func() {
 			var batch goja.Value
 			batch, read = i.queue.batch(b)
 			receiver, fn, args := t.handler(ctx, "queue")
-			returned := i.Engine.Call(fn, receiver, append([]goja.Value{batch}, args...)...)
-			i.Engine.Await(returned, func(goja.Value) { finish("ok") }, failed)
+			result := i.Engine.Call(fn, receiver, append([]goja.Value{batch}, args...)...)
+			i.Engine.Await(result, func(goja.Value) { finish(nil) }, failed)
 		})
 		if thrown != nil {
 			failed(thrown)

@@ -1,6 +1,7 @@
 package isolate
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 
@@ -27,29 +28,60 @@ func (i *Isolate) bindGlobals() {
 // serveEvents makes handlers of the listeners of a worker in service-worker
 // syntax. Nothing happens to a worker that exports something.
 func (i *Isolate) serveEvents() {
-	if len(i.opts.Bundle.ExportNames()) > 0 || !i.Platform.Events.HasListener("fetch") && !i.Platform.Events.HasListener("scheduled") {
+	if len(i.opts.Bundle.ExportNames()) > 0 || !slices.ContainsFunc([]string{"fetch", "scheduled", "queue", "tail", "trace"}, i.Platform.Events.HasListener) {
 		return
 	}
 	if export, ok := i.exports.Get(defaultEntrypoint).(*goja.Object); ok && (engine.IsCallable(export) || len(export.Keys()) > 0) {
 		return // CommonJS: module.exports is a handler
 	}
-	unchanged := i.vm.Get("fetch")
+	unchanged, worker := i.vm.Get("fetch"), i.Platform.Events.ServiceWorker
 	handlers := i.Engine.Native(
 		engine.Func{Name: "fetch", Length: 1, Fn: func(call goja.FunctionCall) goja.Value {
-			if response := i.Platform.Events.Fetched(call.Argument(0), i.waitUntil); response != nil {
+			if response := worker.Fetched(call.Argument(0), i.waitUntil); response != nil {
 				return response
 			}
 			return i.Engine.Call(unchanged, goja.Undefined(), call.Argument(0))
 		}},
-	)
-	if i.Platform.Events.HasListener("scheduled") {
-		handlers.Set("scheduled", i.Engine.Func("scheduled", 1, func(call goja.FunctionCall) goja.Value {
+		engine.Func{Name: "scheduled", Length: 1, Fn: func(call goja.FunctionCall) goja.Value {
 			controller := call.Argument(0).(*goja.Object)
 			noRetry := i.Engine.Attached(controller).(*bool)
-			i.Platform.Events.Scheduled(controller.Get("cron").String(), controller.Get("scheduledTime").ToInteger(), noRetry, i.waitUntil)
+			i.warnWithoutListener("scheduled", "Received a ScheduledEvent but we lack an event listener for scheduled events (a.k.a. Cron Triggers).")
+			worker.Scheduled(controller.Get("cron").String(), controller.Get("scheduledTime").ToInteger(), noRetry, i.waitUntil)
 			return goja.Undefined()
-		}))
-	}
+		}},
+		engine.Func{Name: "queue", Length: 1, Fn: func(call goja.FunctionCall) goja.Value {
+			i.warnWithoutListener("queue", "Received a QueueEvent but we lack an event listener for queue events.")
+			worker.Queued(call.Argument(0).(*goja.Object), i.waitUntil)
+			return goja.Undefined()
+		}},
+		engine.Func{Name: "tail", Length: 1, Fn: func(call goja.FunctionCall) goja.Value {
+			worker.Tailed(call.Argument(0).(*goja.Object), i.waitUntil)
+			return goja.Undefined()
+		}},
+		engine.Func{Name: "email", Length: 1, Fn: func(goja.FunctionCall) goja.Value {
+			i.Engine.Throw("Error", "A worker in service-worker syntax (addEventListener) gets no mail, as under workerd. Write a module: export default { async email(message, env, ctx) { … } }.")
+			return nil
+		}},
+	)
+	i.listens = true
 	i.exports = i.vm.NewObject()
 	i.exports.Set(defaultEntrypoint, handlers)
+}
+
+// warnWithoutListener says once that an event comes which nobody listens for.
+func (i *Isolate) warnWithoutListener(typ, text string) {
+	if !i.Platform.Events.HasListener(typ) {
+		i.warned.once(i.Engine, fmt.Sprintf("%s Did you remember to call addEventListener(%q, ...)?", text, typ))
+	}
+}
+
+// warnings are those that were given.
+type warnings map[string]bool
+
+// once logs a warning the first time.
+func (w warnings) once(e *engine.Engine, text string) {
+	if !w[text] {
+		w[text] = true
+		e.Log(engine.Warn, text)
+	}
 }

@@ -127,7 +127,7 @@ func (t *entrypoint) Tail(list []*event.Trace, done func(error)) {
 			over(i.Engine.Errors.ToEvent(reason))
 		}
 		thrown := i.Engine.Try(func() {
-			receiver, fn, args := t.handler(ctx, "tail")
+			receiver, fn, args := t.handler(ctx, "tail", "trace")
 			events := i.tail.call("events", i.vm.ToValue(traces(list)))
 			i.Engine.Await(i.Engine.Call(fn, receiver, append([]goja.Value{events}, args...)...), func(goja.Value) { over(nil) }, failed)
 		})

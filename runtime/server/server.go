@@ -414,9 +414,8 @@ func (s *Server) install(w *worker) {
 	}
 }
 
-// Scheduled delivers a cron event to the worker. done gets what the handler
-// threw, and whether it called noRetry.
-func (s *Server) Scheduled(cron string, at time.Time, done func(noRetry bool, err error)) {
+// Scheduled delivers a cron event to the worker, as isolate.Isolate.Scheduled does.
+func (s *Server) Scheduled(cron string, at time.Time, returned func(error), done func(noRetry bool, err error)) {
 	s.withWorker(func(w *worker, err error) {
 		if err == nil && w.iso == nil {
 			err = errors.New("this project has no worker, only assets")
@@ -425,7 +424,7 @@ func (s *Server) Scheduled(cron string, at time.Time, done func(noRetry bool, er
 			done(false, err)
 			return
 		}
-		w.iso.Scheduled(cron, at.UnixMilli(), done)
+		w.iso.Scheduled(cron, at.UnixMilli(), returned, done)
 	})
 }
 

@@ -59,16 +59,25 @@ func (s *Server) trigger(req *event.Request, done func(*event.Response, error)) 
 		}
 		at = time.UnixMilli(ms)
 	}
-	s.Scheduled(q.Get("cron"), at, func(noRetry bool, err error) {
-		if path == testScheduledPath { // wrangler: templates/middleware/middleware-scheduled.ts
-			// The middleware asks a worker that has no handler for nothing.
+	if path == testScheduledPath { // wrangler: templates/middleware/middleware-scheduled.ts
+		answered := false
+		answer := func(err error) {
+			if answered {
+				return
+			}
+			answered = true
+			// The middleware asks a worker that has no handler for nothing, and does not wait
+			// for waitUntil.
 			if err != nil && err.Error() != isolate.ErrNoScheduled {
 				done(nil, err)
 				return
 			}
 			done(plain(200, "Ran scheduled event"), nil)
-			return
 		}
+		s.Scheduled(q.Get("cron"), at, answer, func(_ bool, err error) { answer(err) })
+		return true
+	}
+	s.Scheduled(q.Get("cron"), at, nil, func(noRetry bool, err error) {
 		status, outcome := 200, "ok"
 		if err != nil {
 			status, outcome = 500, "exception"

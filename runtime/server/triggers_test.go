@@ -22,6 +22,7 @@ export default {
     seen = c.cron + " " + c.scheduledTime + " " + c.constructor.name;
     if (c.cron === "bad") throw new Error("no luck");
     if (c.cron === "once") c.noRetry();
+    if (c.cron === "late") ctx.waitUntil(scheduler.wait(50).then(() => { c.noRetry(); throw new Error("late"); }));
   },
   fetch(req) { return new Response("fetched " + new URL(req.url).pathname + " " + seen); },
 }`,
@@ -36,6 +37,7 @@ export default {
 		{"/cdn-cgi/mf/scheduled?cron=bad", "500 exception", 500},
 		{"/cdn-cgi/local/scheduled?format=json&cron=once", `{"outcome":"ok","noRetry":true}`, 200},
 		{"/cdn-cgi/handler/scheduled?format=json&cron=bad", `500 {"outcome":"exception","noRetry":false}`, 500},
+		{"/cdn-cgi/handler/scheduled?format=json&cron=late", `500 {"outcome":"exception","noRetry":true}`, 500}, // what waitUntil holds belongs to it
 		{"/cdn-cgi/handler/scheduled?time=soon", "400 time=soon is not a number of milliseconds since the epoch\n", 400},
 		{"/__scheduled", "fetched /__scheduled", 200},
 		{"/cdn-cgi/other", "fetched /cdn-cgi/other", 200},

@@ -46,6 +46,8 @@ export default {
       if (m.body === "later" && m.attempts === 1) m.retry({ delaySeconds: 60 });
       if (m.body === "never" && batch.queue === "jobs") m.retry();
       if (m.body === "kept") m.ack();
+      if (m.body === "late" && m.attempts === 1) ctx.waitUntil(scheduler.wait(20).then(() => { throw new Error("late"); }));
+      if (m.body === "again" && m.attempts === 1) ctx.waitUntil(scheduler.wait(20).then(() => m.retry()));
       if (env.RECORD) await env.LEDGER.getByName("l").add(batch.queue + " " + m.body);
     }
     log.push(batch.queue + " [" + seen.join(", ") + "]");
@@ -156,6 +158,27 @@ func TestDelivery(t *testing.T) {
 	want(2*time.Second, one, two, three, dead, four, five)
 	if got := w.send("NOBODY", `send(1)`); !strings.HasPrefix(got, `{"metadata"`) {
 		t.Errorf("a queue that nobody consumes: %s", got)
+	}
+}
+
+// What waitUntil holds belongs to the batch: it can fail it, and say what becomes of a
+// message. By the flag only the handler does.
+func TestWaitUntilOfBatches(t *testing.T) {
+	late, again := `sendBatch([{body: "late"}, {body: "other"}])`, `sendBatch([{body: "again"}, {body: "other"}])`
+	for flags, want := range map[string][]string{
+		``: {`jobs ["late"*1, "other"*1]`, `jobs ["late"*2, "other"*2]`, `jobs ["again"*1, "other"*1]`, `jobs ["again"*2]`},
+		`"queue_consumer_no_wait_for_wait_until"`: {`jobs ["late"*1, "other"*1]`, `jobs ["again"*1, "other"*1]`},
+	} {
+		source := worker + "\nconst does = [(Q) => Q." + late + ", (Q) => Q." + again + "];"
+		w := &world{minidotest.NewWorldFrom(t, map[string]string{"worker.js": source,
+			"wrangler.json": strings.Replace(configuration, `"name"`, `"compatibility_flags": [`+flags+`], "name"`, 1)}, minidotest.Options{}), []string{late, again}}
+		for _, do := range w.does {
+			w.send("JOBS", do)
+			w.Advance(20 * time.Second)
+		}
+		if got := w.log(); got != strings.Join(want, "\n") {
+			t.Errorf("flags [%s]: %q, want %q", flags, got, want)
+		}
 	}
 }
 

@@ -65,10 +65,6 @@ type classes struct {
 	err       *engine.Class[*errorEvent]
 	closed    *engine.Class[*closeEvent]
 	rejection *engine.Class[*rejectionEvent]
-
-	extendable *engine.Class[extendableHolder]
-	fetch      *engine.Class[*fetchEvent]
-	scheduled  *engine.Class[*scheduledEvent]
 }
 
 // initEvent reads the arguments (type, {bubbles, cancelable, composed}); dict is

@@ -25,6 +25,9 @@ type Events struct {
 	port       *engine.Class[*Port]
 	global     Target
 	reporting  bool // an "error" event is being dispatched
+
+	// ServiceWorker dispatches the events of workers in service-worker syntax.
+	ServiceWorker *ServiceWorker
 }
 
 // New defines the globals of events in a realm, and makes globalThis an
@@ -44,7 +47,8 @@ func New(r *webidl.Realm, cloner *structured.Cloner) *Events {
 		p.LazyClass("MessagePort", func() *goja.Object { return p.messagePorts().Ctor })
 		p.LazyClass("MessageChannel", p.messageChannelClass)
 	}
-	p.installExtendable()
+	p.ServiceWorker = &ServiceWorker{Events: p}
+	p.ServiceWorker.install()
 	p.installGlobalTarget()
 	p.installGlobalScopes()
 	return p

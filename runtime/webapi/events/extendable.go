@@ -7,6 +7,17 @@ import (
 	"minido.dev/minido/runtime/webidl"
 )
 
+// ServiceWorker dispatches the events of a worker in service-worker syntax to the listeners
+// of its global scope. Loop-confined.
+type ServiceWorker struct {
+	*Events
+	extendable *engine.Class[extendableHolder]
+	fetch      *engine.Class[*fetchEvent]
+	scheduled  *engine.Class[*scheduledEvent]
+	queue      *engine.Class[*queueEvent]
+	tail       *engine.Class[*tailEvent]
+}
+
 // extendableEvent is an event whose work may outlast its listeners (workerd:
 // api/basics.h and global-scope.h). Loop-confined.
 type extendableEvent struct {
@@ -35,23 +46,33 @@ type scheduledEvent struct {
 	noRetry *bool
 }
 
-// installExtendable defines the classes of the events of workers in
+// queueEvent is a batch of a queue (workerd: api/queue.h). QueueEvent is no name of the
+// global scope.
+type queueEvent struct {
+	extendableEvent
+	batch *goja.Object // what a queue handler gets
+}
+
+// tailEvent has what happened to events of other workers (workerd: api/trace.h).
+type tailEvent struct {
+	extendableEvent
+	events, traces goja.Value
+}
+
+// install defines the classes of the events of workers in
 // service-worker syntax.
-func (p *Events) installExtendable() {
+func (p *ServiceWorker) install() {
 	p.LazyClass("ExtendableEvent", func() *goja.Object { return p.extendableClass().Ctor })
 	p.LazyClass("FetchEvent", func() *goja.Object { return p.fetchEventClass().Ctor })
 	p.LazyClass("ScheduledEvent", func() *goja.Object { return p.scheduledEventClass().Ctor })
-	tail := webidl.Lazily(p.Engine, func() *goja.Object { // two names of one class, as in workerd
-		return engine.DefineClass(p.Engine, engine.ClassDef[extendableHolder]{Name: "TailEvent", Extends: p.extendableClass().Ctor}).Ctor
-	})
+	tail := func() *goja.Object { return p.tailEventClass().Ctor } // two names of one class, as in workerd
 	p.LazyClass("TailEvent", tail)
 	p.LazyClass("TraceEvent", tail)
 }
 
-func (p *Events) extendableClass() *engine.Class[extendableHolder] {
-	c := &p.classes
-	if c.extendable == nil {
-		c.extendable = engine.DefineClass(p.Engine, engine.ClassDef[extendableHolder]{
+func (p *ServiceWorker) extendableClass() *engine.Class[extendableHolder] {
+	if p.extendable == nil {
+		p.extendable = engine.DefineClass(p.Engine, engine.ClassDef[extendableHolder]{
 			Name: "ExtendableEvent", Extends: p.eventClass().Ctor,
 			Methods: []engine.Method[extendableHolder]{{Name: "waitUntil", Fn: func(h extendableHolder, call goja.FunctionCall) goja.Value {
 				if len(call.Arguments) == 0 {
@@ -62,13 +83,12 @@ func (p *Events) extendableClass() *engine.Class[extendableHolder] {
 			}}},
 		})
 	}
-	return c.extendable
+	return p.extendable
 }
 
-func (p *Events) fetchEventClass() *engine.Class[*fetchEvent] {
-	c := &p.classes
-	if c.fetch == nil {
-		c.fetch = engine.DefineClass(p.Engine, engine.ClassDef[*fetchEvent]{
+func (p *ServiceWorker) fetchEventClass() *engine.Class[*fetchEvent] {
+	if p.fetch == nil {
+		p.fetch = engine.DefineClass(p.Engine, engine.ClassDef[*fetchEvent]{
 			Name: "FetchEvent", Extends: p.extendableClass().Ctor,
 			Own: []engine.Accessor[*fetchEvent]{webidl.Reader("request", func(ev *fetchEvent) goja.Value { return ev.request })},
 			Methods: []engine.Method[*fetchEvent]{
@@ -77,10 +97,10 @@ func (p *Events) fetchEventClass() *engine.Class[*fetchEvent] {
 			},
 		})
 	}
-	return c.fetch
+	return p.fetch
 }
 
-func (p *Events) respondWith(ev *fetchEvent, call goja.FunctionCall) goja.Value {
+func (p *ServiceWorker) respondWith(ev *fetchEvent, call goja.FunctionCall) goja.Value {
 	switch {
 	case len(call.Arguments) == 0:
 		p.Engine.Throw("TypeError", "Failed to execute 'respondWith' on 'FetchEvent': parameter 1 is not of type 'Promise'.")
@@ -93,10 +113,9 @@ func (p *Events) respondWith(ev *fetchEvent, call goja.FunctionCall) goja.Value 
 	return goja.Undefined()
 }
 
-func (p *Events) scheduledEventClass() *engine.Class[*scheduledEvent] {
-	c := &p.classes
-	if c.scheduled == nil {
-		c.scheduled = engine.DefineClass(p.Engine, engine.ClassDef[*scheduledEvent]{
+func (p *ServiceWorker) scheduledEventClass() *engine.Class[*scheduledEvent] {
+	if p.scheduled == nil {
+		p.scheduled = engine.DefineClass(p.Engine, engine.ClassDef[*scheduledEvent]{
 			Name: "ScheduledEvent", Extends: p.extendableClass().Ctor,
 			Own: []engine.Accessor[*scheduledEvent]{
 				webidl.Reader("scheduledTime", func(ev *scheduledEvent) goja.Value { return p.VM.ToValue(ev.timeMs) }),
@@ -108,14 +127,46 @@ func (p *Events) scheduledEventClass() *engine.Class[*scheduledEvent] {
 			}}},
 		})
 	}
-	return c.scheduled
+	return p.scheduled
+}
+
+func (p *ServiceWorker) queueEventClass() *engine.Class[*queueEvent] {
+	if p.queue == nil {
+		of := func(name string) engine.Accessor[*queueEvent] {
+			return webidl.Reader(name, func(ev *queueEvent) goja.Value { return ev.batch.Get(name) })
+		}
+		all := func(name string) engine.Method[*queueEvent] {
+			return engine.Method[*queueEvent]{Name: name, Fn: func(ev *queueEvent, call goja.FunctionCall) goja.Value {
+				return p.Engine.Call(ev.batch.Get(name), ev.batch, call.Arguments...)
+			}}
+		}
+		p.queue = engine.DefineClass(p.Engine, engine.ClassDef[*queueEvent]{
+			Name: "QueueEvent", Extends: p.extendableClass().Ctor,
+			Own:     []engine.Accessor[*queueEvent]{of("metadata"), of("queue"), of("messages")},
+			Methods: []engine.Method[*queueEvent]{all("retryAll"), all("ackAll")},
+		})
+	}
+	return p.queue
+}
+
+func (p *ServiceWorker) tailEventClass() *engine.Class[*tailEvent] {
+	if p.tail == nil {
+		p.tail = engine.DefineClass(p.Engine, engine.ClassDef[*tailEvent]{
+			Name: "TailEvent", Extends: p.extendableClass().Ctor,
+			Own: []engine.Accessor[*tailEvent]{
+				webidl.Reader("traces", func(ev *tailEvent) goja.Value { return ev.traces }),
+				webidl.Reader("events", func(ev *tailEvent) goja.Value { return ev.events }),
+			},
+		})
+	}
+	return p.tail
 }
 
 // Fetched dispatches a "fetch" event to the listeners of the global scope and
 // returns what one gave to respondWith. It is nil if the request is to be sent on
 // unchanged: no listener called respondWith or preventDefault. It throws what a
 // listener threw (workerd: ServiceWorkerGlobalScope::request).
-func (p *Events) Fetched(request goja.Value, waitUntil func(promise goja.Value)) (response goja.Value) {
+func (p *ServiceWorker) Fetched(request goja.Value, waitUntil func(promise goja.Value)) (response goja.Value) {
 	ev := &fetchEvent{request: request}
 	ev.waitUntil = waitUntil
 	proceed := p.dispatchTrusted(&ev.domEvent, "fetch", p.fetchEventClass().Wrap(ev))
@@ -128,7 +179,7 @@ func (p *Events) Fetched(request goja.Value, waitUntil func(promise goja.Value))
 
 // Scheduled dispatches a "scheduled" event to the listeners of the global scope.
 // It throws what a listener threw, and if there is none.
-func (p *Events) Scheduled(cron string, timeMs int64, noRetry *bool, waitUntil func(promise goja.Value)) {
+func (p *ServiceWorker) Scheduled(cron string, timeMs int64, noRetry *bool, waitUntil func(promise goja.Value)) {
 	if !p.HasListener("scheduled") {
 		*noRetry = true
 		p.Engine.Throw("Error", "No event listener registered for scheduled events.")
@@ -138,7 +189,30 @@ func (p *Events) Scheduled(cron string, timeMs int64, noRetry *bool, waitUntil f
 	p.dispatchTrusted(&ev.domEvent, "scheduled", p.scheduledEventClass().Wrap(ev))
 }
 
-func (p *Events) dispatchTrusted(ev *domEvent, name string, obj *goja.Object) (proceed bool) {
+// Queued dispatches a "queue" event with a batch, as queue handlers get it, to the
+// listeners of the global scope. It throws what a listener threw, and if there is none.
+func (p *ServiceWorker) Queued(batch *goja.Object, waitUntil func(promise goja.Value)) {
+	if !p.HasListener("queue") {
+		p.Engine.Throw("Error", "No event listener registered for queue messages.")
+	}
+	ev := &queueEvent{batch: batch}
+	ev.waitUntil = waitUntil
+	p.dispatchTrusted(&ev.domEvent, "queue", p.queueEventClass().Wrap(ev))
+}
+
+// Tailed dispatches a "tail" and a "trace" event with an array of trace items to the
+// listeners of the global scope, if there are any. It throws what a listener threw.
+func (p *ServiceWorker) Tailed(items *goja.Object, waitUntil func(promise goja.Value)) {
+	var copied []any
+	p.ForOf(items, func(v goja.Value) { copied = append(copied, v) })
+	for _, typ := range []string{"tail", "trace"} {
+		ev := &tailEvent{events: p.VM.NewArray(copied...), traces: p.VM.NewArray(copied...)}
+		ev.waitUntil = waitUntil
+		p.dispatchTrusted(&ev.domEvent, typ, p.tailEventClass().Wrap(ev))
+	}
+}
+
+func (p *ServiceWorker) dispatchTrusted(ev *domEvent, name string, obj *goja.Object) (proceed bool) {
 	p.setEvent(ev, name)
 	ev.trusted = true
 	proceed, thrown := p.dispatch(&p.global, p.VM.GlobalObject(), ev, obj, p.Engine.Uncaught.Report)
