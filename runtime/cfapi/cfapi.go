@@ -87,6 +87,8 @@ func Install(e *engine.Engine, p *webapi.Platform, o Options) *API {
 		engine.Func{Name: "get", Length: 2, Fn: a.nativeGet},
 		engine.Func{Name: "fetch", Length: 3, Fn: a.nativeFetch},
 		engine.Func{Name: "verb", Length: 3, Fn: verbs{a}.nativeVerb},
+		engine.Func{Name: "queue", Length: 3, Fn: handlers{a}.nativeQueue},
+		engine.Func{Name: "scheduled", Length: 2, Fn: handlers{a}.nativeScheduled},
 		engine.Func{Name: "wrap", Length: 1, Fn: a.nativeWrap},
 		engine.Func{Name: "dup", Length: 1, Fn: a.nativeDup},
 		engine.Func{Name: "dispose", Length: 1, Fn: a.nativeDispose},
@@ -102,6 +104,7 @@ func Install(e *engine.Engine, p *webapi.Platform, o Options) *API {
 		engine.Func{Name: "rejected", Length: 1, Fn: func(call goja.FunctionCall) goja.Value { return a.rejected(call.Argument(0)) }},
 	)
 	native.Set("rpc", p.Enabled(compat.Rpc))
+	native.Set("handlers", p.Enabled(compat.ServiceBindingExtraHandlers))
 	native.Set("verbs", !p.Enabled(compat.FetcherNoGetPutDelete))
 	a.js = e.Load(workersPrelude, native).(*goja.Object)
 	fn := func(name string) goja.Callable {

@@ -30,7 +30,7 @@ var table = [count]Row{
 	DurableObjectGetExisting:                     {Name: "durable_object_get_existing", Experimental: true, State: NeverOn},
 	HttpHeadersGetsetcookie:                      {Name: "http_headers_getsetcookie", Disable: "no_http_headers_getsetcookie", Date: "2023-03-01", State: AlwaysOn},
 	DynamicDispatchTunnelExceptions:              {Name: "dynamic_dispatch_tunnel_exceptions", Disable: "dynamic_dispatch_treat_exceptions_as_500", Date: "2023-03-01", State: NoDifference, Note: "a dispatch namespace passes exceptions on, as between services"},
-	ServiceBindingExtraHandlers:                  {Name: "service_binding_extra_handlers", Experimental: true, State: NoDifference, Note: "of a binding or event that minido does not offer"},
+	ServiceBindingExtraHandlers:                  {Name: "service_binding_extra_handlers", Experimental: true, State: Implemented},
 	NoCfBotmanagementDefault:                     {Name: "no_cf_botmanagement_default", Disable: "cf_botmanagement_default", Date: "2023-08-01", State: NoDifference, Note: "for Cloudflare's network, not for workerd"},
 	UrlsearchparamsDeleteHasValueArg:             {Name: "urlsearchparams_delete_has_value_arg", Disable: "no_urlsearchparams_delete_has_value_arg", Date: "2023-07-01", State: AlwaysOn},
 	StrictCompressionChecks:                      {Name: "strict_compression_checks", Disable: "no_strict_compression_checks", Date: "2023-08-01", State: AlwaysOn},

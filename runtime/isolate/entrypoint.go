@@ -136,16 +136,17 @@ func (t *entrypoint) Fetch(req *event.Request, done func(*event.Response, error)
 	}
 }
 
-// Scheduled delivers a cron event to the default entrypoint. returned, which may be nil,
-// gets what the handler threw, nil if it succeeded. done follows when what waitUntil holds
-// has ended, too: with what was thrown or rejected first, and whether noRetry was called.
-// It alone is called if the handler is not. Safe for concurrent use.
+// Scheduled delivers a cron event to the default entrypoint. Safe for concurrent use.
 func (i *Isolate) Scheduled(cron string, scheduledMs int64, returned func(error), done func(noRetry bool, err error)) {
-	noRetry := false
+	(&entrypoint{i: i, name: defaultEntrypoint}).Scheduled(cron, scheduledMs, returned, done)
+}
+
+// Scheduled implements cfapi.Handling.
+func (t *entrypoint) Scheduled(cron string, scheduledMs int64, returned func(error), done func(noRetry bool, err error)) {
+	i, noRetry := t.i, false
 	done = once(done)
-	t := &entrypoint{i: i, name: defaultEntrypoint}
 	begin := func() *Invocation {
-		return i.Invoked(defaultEntrypoint, "", event.TraceEvent{Type: "scheduled", Cron: cron, ScheduledMs: scheduledMs})
+		return i.Invoked(t.name, "", event.TraceEvent{Type: "scheduled", Cron: cron, ScheduledMs: scheduledMs})
 	}
 	i.dispatch(i.Engine.NewContext(engine.RequestContext, ""), begin, "scheduled", func(ctx *engine.Context, end func()) {
 		inv := i.current()

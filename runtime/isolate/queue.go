@@ -8,6 +8,7 @@ import (
 
 	"github.com/dop251/goja"
 
+	"minido.dev/minido/runtime/cfapi"
 	"minido.dev/minido/runtime/clone"
 	"minido.dev/minido/runtime/compat"
 	"minido.dev/minido/runtime/engine"
@@ -96,10 +97,17 @@ const queueLimit = 15 * time.Minute
 // then, and a rejection fails the batch (workerd: api/queue.c++, QueueCustomEvent). Safe
 // for concurrent use.
 func (i *Isolate) Queue(b *event.QueueBatch, done func(*event.QueueResult, error)) {
+	(&entrypoint{i: i, name: defaultEntrypoint}).Queue(b, done)
+}
+
+var _ cfapi.Handling = (*entrypoint)(nil)
+
+// Queue implements cfapi.Handling.
+func (t *entrypoint) Queue(b *event.QueueBatch, done func(*event.QueueResult, error)) {
+	i := t.i
 	done = once(done)
-	t := &entrypoint{i: i, name: defaultEntrypoint}
 	begin := func() *Invocation {
-		return i.Invoked(defaultEntrypoint, "", event.TraceEvent{Type: "queue", Queue: b.Queue, BatchSize: len(b.Messages)})
+		return i.Invoked(t.name, "", event.TraceEvent{Type: "queue", Queue: b.Queue, BatchSize: len(b.Messages)})
 	}
 	i.dispatch(i.Engine.NewContext(engine.RequestContext, ""), begin, "queue", func(ctx *engine.Context, end func()) {
 		inv := i.current()

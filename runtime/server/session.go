@@ -196,6 +196,37 @@ func (t *service) TailStream(e event.TailEvent) {
 	}
 }
 
+var _ cfapi.Handling = (*service)(nil)
+
+// Scheduled implements cfapi.Handling.
+func (t *service) Scheduled(cron string, scheduledMs int64, returned func(error), done func(noRetry bool, err error)) {
+	t.handle(func(h cfapi.Handling) { h.Scheduled(cron, scheduledMs, returned, done) }, func(err error) { done(false, err) })
+}
+
+// Queue implements cfapi.Handling.
+func (t *service) Queue(b *event.QueueBatch, done func(*event.QueueResult, error)) {
+	t.handle(func(h cfapi.Handling) { h.Queue(b, done) }, func(err error) { done(nil, err) })
+}
+
+// handle has the entrypoint take an event; failed is called instead if there is none.
+func (t *service) handle(fn func(cfapi.Handling), failed func(error)) {
+	m := t.from.session.find(t.script)
+	if m == nil {
+		failed(fmt.Errorf("the worker %q does not run in this session, and takes no events of schedules and queues", t.script))
+		return
+	}
+	m.withWorker(func(w *worker, err error) {
+		if err == nil && w.iso == nil {
+			err = fmt.Errorf("the worker %q has only assets: it takes no events", t.script)
+		}
+		if err != nil {
+			failed(err)
+			return
+		}
+		fn(w.iso.Entrypoint(t.entrypoint, t.props).(cfapi.Handling))
+	})
+}
+
 // Fetch implements cfapi.Target. A default entrypoint without props is what
 // clients reach too: its worker's assets come first where they would for them.
 func (t *service) Fetch(req *event.Request, done func(*event.Response, error)) (cancel func(error)) {

@@ -185,6 +185,10 @@ function (native, p) {
     hidden(Fetcher.prototype, "put", { put() { return native.verb(entryOf(this).handle, "put", copy(arguments)); } }.put);
     hidden(Fetcher.prototype, "delete", { delete() { return native.verb(entryOf(this).handle, "delete", copy(arguments)); } }.delete);
   }
+  if (native.handlers) { // by the flag service_binding_extra_handlers
+    hidden(Fetcher.prototype, "queue", { queue(...args) { return native.queue(entryOf(this).handle, ...args); } }.queue);
+    hidden(Fetcher.prototype, "scheduled", { scheduled(options) { return native.scheduled(entryOf(this).handle, options); } }.scheduled);
+  }
   function DurableObjectStub() { illegal(); }
   inherit(DurableObjectStub, Fetcher);
   ObjectDefineProperty(DurableObjectStub, "name", { value: "DurableObject" });
