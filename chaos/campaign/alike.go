@@ -55,7 +55,7 @@ func together(plans []fault.Plan, c Case) []group {
 	var groups []group
 	at := map[sim.State]int{}
 	for _, p := range plans {
-		if !p[len(p)-1].IsKill() {
+		if p[len(p)-1].Point == "" || !p[len(p)-1].IsKill() {
 			groups = append(groups, group{plan: p})
 			continue
 		}

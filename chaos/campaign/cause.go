@@ -65,6 +65,9 @@ func (c Case) turn() string {
 	}
 	p, err := killpoint.ParseLabel(label)
 	if err != nil || p.Cause == "" {
+		if f, err := fault.Parse("kill@" + label); err == nil && f.Step > 0 {
+			return "the time between two steps"
+		}
 		return ""
 	}
 	class, _, _ := strings.Cut(p.Object, "/")

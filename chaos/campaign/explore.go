@@ -161,6 +161,12 @@ func enumerate(ctx context.Context, o Options, depth int) (r Report, paceable bo
 		if depth == 1 && o.Fault.IsKill() && o.Pace == 0 && c.newest() == 0 && !clean.chats && c.refers() {
 			plans = append(plans, fault.Hibernations(clean.Points)...)
 		}
+		if depth == 1 && o.Fault.IsKill() && c.newest() == 0 && !clean.chats && c.refers() {
+			plans = append(plans, fault.BetweenSteps(o.Fault, clean.steps)...)
+			if c.Mode == Sim && o.Pace == 0 && !o.Fault.Power { // a step later, all has been on the disk for long
+				plans = append(plans, fault.BetweenSteps(fault.Fault{Power: true}, clean.steps)...)
+			}
+		}
 		c.report.Points = len(plans)
 		plans = c.choose(plans)
 		c.tell(len(plans), "%d of %d points to visit", len(plans), c.report.Points)

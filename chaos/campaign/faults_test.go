@@ -86,6 +86,8 @@ func TestFaultsInSimulation(t *testing.T) {
 		{"none", `{"sent":200,"calls":1} {"rows":1,"calls":1,"loaded":1,"second":600}`},
 		{"kill@commit:after(Log/l)/rpc#1", ` {"rows":1,"calls":0,"loaded":0,"second":600}`},
 		{"power@commit:after(Log/l)/rpc#1", ` {"rows":0,"calls":0,"loaded":0,"second":600}`},
+		{"kill@step#2", `{"sent":200,"calls":1} {"rows":1,"calls":0,"loaded":0,"second":600}`},
+		{"power@step#2", `{"sent":200,"calls":1} {"rows":1,"calls":0,"loaded":0,"second":600}`},
 		{"crash@commit:before(Log/l)/rpc#1", `"Network connection lost." {"rows":0,"calls":0,"loaded":1,"second":600}`},
 		{"crash@commit:after(Log/l)/rpc#1", `"Network connection lost." {"rows":1,"calls":0,"loaded":1,"second":600}`},
 		{"crash@wake:after(Log/l)/start#1", `"Network connection lost." {"rows":0,"calls":0,"loaded":1,"second":600}`},

@@ -327,7 +327,7 @@ func (w *processWorld) Death() (remains, error) {
 			return left, err
 		}
 	}
-	if f != nil && f.After == 0 && !f.Deploy && n > 0 { // else it may have done nothing for long
+	if f != nil && f.After == 0 && f.Step == 0 && !f.Deploy && n > 0 { // else it may have done nothing for long
 		w.died = time.Unix(0, left.points[n-1].AtNs)
 	}
 	return left, nil

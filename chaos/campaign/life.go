@@ -104,6 +104,9 @@ func (r *caseRun) attend(ctx context.Context, f *fault.Fault) (dead bool, err er
 			return true, r.world.Kill()
 		case driven:
 			if r.session.Held() && errors.Is(h.err, drive.ErrUnsent) {
+				if f != nil && !f.Deploy {
+					return true, r.world.Kill()
+				}
 				continue // its clients go on in the next life
 			}
 			if err := r.stopped(h.err); err != nil {
@@ -189,6 +192,8 @@ func (r *caseRun) bury(n int, life fault.Plan) error {
 		k.Point = history.AtRest
 	case f != nil && f.Deploy:
 		k.Deploy, k.Point = true, f.String()
+	case f != nil && f.Step > 0:
+		k.Point = f.Before()
 	case i > 0:
 		k.Point = left.points[i-1].Label
 	}

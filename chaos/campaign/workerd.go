@@ -137,7 +137,7 @@ func (w *workerdWorld) Begin(ctx context.Context, n int, life fault.Plan) (b bor
 	if n > 0 {
 		b.readyMs = msBetween(w.died, ready)
 	}
-	if life.Kill() != nil {
+	if f := life.Kill(); f != nil && f.Step == 0 { // before a step, the clients know when
 		if err := w.arm(ctx); err != nil {
 			return b, err
 		}
@@ -250,7 +250,10 @@ func (w *workerdWorld) Wake(context.Context) ([]string, error) {
 
 // Kill implements World.
 func (w *workerdWorld) Kill() error {
-	how, err := w.trigger.How()
+	how, err := "between the two steps of the clients", error(nil)
+	if w.trigger != nil {
+		how, err = w.trigger.How()
+	}
 	w.camp.onto.how = how
 	return errors.Join(err, w.server.Kill())
 }

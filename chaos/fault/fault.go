@@ -7,6 +7,7 @@
 //	kill@after(350ms)                              SIGKILL so long after the server was ready, or at rest if that is sooner
 //	kill@checkpoint#2                              SIGKILL at the commit by which a fiber has stored its second snapshot in this life
 //	kill@commit:before#3; kill@wake:after#1        the second one hits the next life
+//	kill@step#3                                    before the clients' third step, when the answer to the second has come; also power
 //	deploy@rest                                    the system comes to rest, and the next version of the project takes over
 //	deploy@step#3                                  so it does before the clients' third step
 //	crash@commit:after(Room/lobby)/message#2       what production does to one object, at that point: to the point's own
@@ -50,10 +51,11 @@ type Fault struct {
 	// Power makes a kill a loss of power: what was not synced may be gone.
 	Power bool
 	// Deploy ends a life at rest, so that the next one loads the next version of the
-	// project: when nothing is left to do or, with Step, before the clients' step of that
-	// number, counted from 1 over all lives.
+	// project: when nothing is left to do or, with Step, at rest before that step.
 	Deploy bool
-	Step   int
+	// Step is the clients' step, counted from 1 over all lives, before which a life ends: a
+	// kill comes when that is to be sent, so that it cuts no answer to one before. 0 without.
+	Step int
 	// After is how long after the server was ready the harness kills it; if the
 	// system is at rest before, then.
 	After time.Duration
@@ -110,14 +112,25 @@ func (f Fault) String() string {
 		return prefix + f.Upstream.String()
 	case f.Checkpoint > 0:
 		return "kill@" + checkpoint + strconv.Itoa(f.Checkpoint)
-	case f.Step > 0:
-		return deploy + step + strconv.Itoa(f.Step)
-	case f.Deploy:
+	case f.Deploy && f.Step == 0:
 		return deploy + rest
+	case f.Deploy:
+		return deploy + f.Before()
+	case f.Step > 0:
+		return f.Kind() + "@" + f.Before()
 	case f.Verb != "" || f.Point != "":
 		return f.Kind() + "@" + f.Point
 	}
 	return "kill@after(" + f.After.String() + ")"
+}
+
+// Before is what stands for the point of a life's end before a step of the clients, as in a
+// plan; "" for every other fault.
+func (f Fault) Before() string {
+	if f.Step == 0 {
+		return ""
+	}
+	return step + strconv.Itoa(f.Step)
 }
 
 // Kind is what is before the @ of a fault at a point.
@@ -168,6 +181,19 @@ func ParseKind(text string) (Fault, error) {
 		}
 	}
 	return Fault{}, fmt.Errorf("fault %q: write kill, power, %s", text, strings.Join(forms(), ", "))
+}
+
+// BetweenSteps are plans of one death of that kind before each of the clients' steps but
+// the first: no answer is lost, and what has been acknowledged must be there. A death at an
+// effect point cuts the step that has led to it, and with it what an earlier one has left
+// in memory may be worth nothing.
+func BetweenSteps(kind Fault, steps int) (plans []Plan) {
+	for n := 2; n <= steps; n++ {
+		f := kind
+		f.Step = n
+		plans = append(plans, Plan{f})
+	}
+	return plans
 }
 
 // Plan is the faults of one case: each kill ends a life of the server, and what
@@ -272,6 +298,14 @@ func Parse(text string) (Fault, error) {
 			return Fault{}, fmt.Errorf("fault %q: after() needs a time above zero such as 350ms", text)
 		}
 		return Fault{After: d}, nil
+	}
+	if number, ok := strings.CutPrefix(at, step); ok && f.Verb == "" {
+		n, err := strconv.Atoi(number)
+		if err != nil || n < 1 {
+			return Fault{}, fmt.Errorf("fault %q: steps count from 1: write kill@step#2 for before the clients' second step", text)
+		}
+		f.Step = n
+		return f, nil
 	}
 	if number, ok := strings.CutPrefix(at, checkpoint); ok && f.Kind() == "kill" {
 		n, err := strconv.Atoi(number)

@@ -1,6 +1,7 @@
 package oracle
 
 import (
+	"bytes"
 	"encoding/json"
 	"strings"
 
@@ -39,6 +40,19 @@ var ofAgents = map[string]struct {
 		}
 		return map[string]any{"callback": r.Text("fn"), "payload": parsed(r.Text("payload"))}
 	}},
+}
+
+// ofSDK reports whether a frame is one with which the agents SDK tells about itself, to each
+// socket whenever an agent starts: who it is, and which MCP servers it knows.
+func ofSDK(frame json.RawMessage) bool {
+	if !bytes.Contains(frame, []byte("cf_agent_")) {
+		return false
+	}
+	var f struct{ Type string }
+	if json.Unmarshal(frame, &f) != nil {
+		return false
+	}
+	return f.Type == "cf_agent_identity" || f.Type == "cf_agent_mcp_servers"
 }
 
 // parsed is JSON as a value, or the text itself.

@@ -205,6 +205,7 @@ func (s State) flat(m Mask) map[place]table {
 			}
 			into.rows = append(into.rows, row)
 		}
+		into.greeting = t.greeting
 		out[at] = into
 	}
 	return out
@@ -413,7 +414,11 @@ func Differences(got, want State, m Mask) []Difference {
 	slices.SortFunc(places, comparePlaces)
 	for _, at := range places {
 		if at.isTold() {
-			out = append(out, toldDifferences(at, a[at], b[at], got.cut[at.name])...)
+			out = append(out, toldDifferences(at, a[at], b[at], got.cut[at.name], got.woken)...)
+			continue
+		}
+		if at.name == workflowSteps {
+			out = append(out, astray(at, a[at], b[at])...)
 			continue
 		}
 		a[at] = a[at].within(b[at])
@@ -452,16 +457,17 @@ var word = lazyregexp.New(`[A-Za-z_]+`)
 
 // Recovered looks for rows with which a program records that it has recovered: they
 // have a word that no earlier state has in that column, neither of runs without faults nor
-// at the deaths. What is left of got is then compared without numbers, which such rows
-// shift. ok is false without any.
-func (m Mask) Recovered(got State, earlier []State) (loose Mask, rest State, ok bool) {
-	known := map[string]bool{}
+// at the deaths. A word that clients have sent is what they want stored, and says nothing of a
+// recovery, but where it is in a table that has no rows otherwise. What is left of got is then
+// compared without numbers, which such rows shift. ok is false without any.
+func (m Mask) Recovered(got State, earlier []State, sent map[string]bool) (loose Mask, rest State, ok bool) {
+	known, used := map[string]bool{}, map[string]bool{}
 	for _, s := range earlier {
-		s.words(func(_ place, _ int, column, word string) { known[column+" "+word] = true })
+		s.words(func(at place, _ int, column, word string) { known[column+" "+word], used[at.key()] = true, true })
 	}
 	records := map[place]map[int]bool{}
 	got.words(func(at place, row int, column, word string) {
-		if !known[column+" "+word] {
+		if !known[column+" "+word] && !(sent[word] && used[at.key()]) {
 			if records[at] == nil {
 				records[at] = map[int]bool{}
 			}
@@ -471,7 +477,7 @@ func (m Mask) Recovered(got State, earlier []State) (loose Mask, rest State, ok 
 	if len(records) == 0 {
 		return m, got, false
 	}
-	loose, rest = m, State{tables: maps.Clone(got.tables), cut: got.cut}
+	loose, rest = m, State{tables: maps.Clone(got.tables), cut: got.cut, woken: got.woken}
 	loose.records = map[string]bool{}
 	for at, rows := range records { // order-independent: each place has its own rows
 		loose.records[at.key()] = true

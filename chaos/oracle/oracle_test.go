@@ -101,12 +101,12 @@ func TestRecords(t *testing.T) {
 	death := world("a/x runs n=1 mode=execute")
 	m := Learn([]State{clean}, nil, nil)
 	recorded := world("a/x runs n=1 mode=execute", "a/x runs n=2 mode=recover", "a/x events seq=2 type=message")
-	loose, rest, ok := m.Recovered(recorded, []State{clean, death})
+	loose, rest, ok := m.Recovered(recorded, []State{clean, death}, nil)
 	if kind, diff := Judge(rest, []State{clean}, loose, false); !ok || kind != "" {
 		t.Errorf("%v %q %v", ok, kind, diff)
 	}
 	twice := world("a/x runs n=1 mode=execute", "a/x runs n=2 mode=recover", "a/x events seq=1 type=message", "a/x events seq=2 type=message")
-	loose, rest, _ = m.Recovered(twice, []State{clean, death})
+	loose, rest, _ = m.Recovered(twice, []State{clean, death}, nil)
 	if kind, _ := Judge(rest, []State{clean}, loose, false); kind != Twice {
 		t.Errorf("a message twice beside a record is %q", kind)
 	}
@@ -114,8 +114,16 @@ func TestRecords(t *testing.T) {
 	if diff := Differences(logged, world("a/x log event=step"), m); diff != nil {
 		t.Errorf("a log of attempts: %v", diff)
 	}
+	delivered, sent := world("a/x sent id=call"), map[string]bool{"tea": true}
+	again := world("a/x sent id=call", "a/x sent id=tea")
+	if _, _, ok := m.Recovered(again, []State{delivered}, sent); ok {
+		t.Error("what clients have sent counts as a record of the recovery")
+	}
+	if _, _, ok := m.Recovered(world("a/x sent id=call", "a/x resumed id=tea"), []State{delivered}, sent); !ok {
+		t.Error("what is in a table for recoveries alone counts as no record")
+	}
 	stuck := world("a/x runs n=1 mode=running")
-	if _, _, ok := m.Recovered(stuck, []State{clean, stuck}); ok {
+	if _, _, ok := m.Recovered(stuck, []State{clean, stuck}, nil); ok {
 		t.Error("a state that the death left counts as a record of the recovery")
 	}
 }
@@ -240,6 +248,57 @@ func TestFrames(t *testing.T) {
 	} {
 		if kind, diff := Judge(toldState(t, c.events...), []State{want}, m, false); kind != c.want {
 			t.Errorf("%s: %q %v, want %q", c.name, kind, diff, c.want)
+		}
+	}
+}
+
+// What an object says to a socket that opens it may say again when it has hibernated, and
+// the agents SDK about itself at any time; nothing else may come twice.
+func TestGreetings(t *testing.T) {
+	events := func(fault string, texts ...string) []history.Event {
+		out := []history.Event{{Kind: history.Connect, Who: "socket-1", Text: "/"}}
+		for i, text := range texts {
+			if i == 1 {
+				out = append(out, history.Event{Kind: history.Send, Who: "socket-1"})
+			}
+			out = append(out, history.Event{Kind: history.Receive, Who: "socket-1", Data: json.RawMessage(text)})
+		}
+		return append(out, history.Event{Kind: history.Note, Who: history.ByFault, Text: fault})
+	}
+	const hello, news, sdk = `{"hello":"a"}`, `{"news":"b"}`, `{"type":"cf_agent_mcp_servers"}`
+	want := toldState(t, events("", hello, news)...)
+	m := Learn([]State{want}, nil, nil)
+	const fault = "hibernate@commit:after(Room/a)/message#1"
+	for _, c := range []struct {
+		name  string
+		fault string
+		texts []string
+		want  string
+	}{
+		{"again", fault, []string{hello, hello, news}, ""},
+		{"twice again", fault, []string{hello, hello, hello, news}, Told},
+		{"where nothing hibernated", fault + " was refused: busy", []string{hello, hello, news}, Told},
+		{"another", fault, []string{hello, `{"hello":"z"}`, news}, Told},
+		{"news again", fault, []string{hello, news, news}, Told},
+		{"the SDK's", "", []string{hello, sdk, news}, ""},
+	} {
+		if kind, diff := Judge(toldState(t, events(c.fault, c.texts...)...).WithoutTold(nil), []State{want}, m, false); kind != c.want {
+			t.Errorf("%s: %q %v, want %q", c.name, kind, diff, c.want)
+		}
+	}
+}
+
+// The words that clients have sent are data, but for the names of methods.
+func TestSent(t *testing.T) {
+	words := Sent([]history.Event{
+		{Kind: history.Call, Text: "POST /orders/lamp", Data: json.RawMessage(`{"to":"ada"}`)},
+		{Kind: history.Call, Text: "cancel", Data: json.RawMessage(`["tea"]`)},
+		{Kind: history.Send, Data: json.RawMessage(`"soup"`)},
+		{Kind: history.Receive, Data: json.RawMessage(`"rescheduled"`)},
+	})
+	for word, want := range map[string]bool{"lamp": true, "ada": true, "tea": true, "soup": true, "cancel": false, "rescheduled": false} {
+		if words[word] != want {
+			t.Errorf("%s is sent: %v", word, words[word])
 		}
 	}
 }

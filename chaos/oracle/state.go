@@ -23,6 +23,7 @@ import (
 type State struct {
 	tables map[place]table
 	cut    map[string]bool // see cutSockets
+	woken  int             // how often objects hibernated
 }
 
 // place is where a table is.
@@ -46,6 +47,8 @@ type table struct {
 	columns []string
 	rows    [][]string
 	serial  string // the column that AUTOINCREMENT numbers, or ""
+	// greeting is how many of the first rows a socket was told before its client sent anything.
+	greeting int
 }
 
 // absent is the cell of a row that has no such member.
@@ -63,12 +66,14 @@ var readers = map[string]func(s State, file string, at place) error{
 	"d1": State.readObject,
 	"kv": State.readKVNamespace,
 	"r2": State.readBucket,
+
+	"workflows": State.readWorkflow,
 }
 
 // Read reads the state of a persist directory that no server uses, and the effects in
 // the history of its run.
 func Read(dir string, events []history.Event) (State, error) {
-	s := State{tables: map[place]table{}, cut: cutSockets(events)}
+	s := State{tables: map[place]table{}, cut: cutSockets(events), woken: hibernations(events)}
 	for kind, read := range readers { // order-independent: each fills places of its own
 		files, err := fs.Glob(os.DirFS(dir), "v3/"+kind+"/*/*.sqlite")
 		if err != nil {

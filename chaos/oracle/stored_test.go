@@ -16,8 +16,14 @@ import (
 // object is the state of one object whose database these statements have made.
 func object(t *testing.T, statements ...string) State {
 	t.Helper()
+	return database(t, "do/app-Room", statements...)
+}
+
+// database is the same of one in that folder.
+func database(t *testing.T, in string, statements ...string) State {
+	t.Helper()
 	dir := t.TempDir()
-	folder := filepath.Join(dir, "v3", "do", "app-Room")
+	folder := filepath.Join(dir, "v3", filepath.FromSlash(in))
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		t.Fatal(err)
 	}

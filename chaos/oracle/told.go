@@ -83,9 +83,16 @@ func (s State) readTold(events []history.Event) {
 				n++
 				sockets[e.Who] = &told{name: fmt.Sprintf("%s%d %s", socketPrefix, n, normal(e.Text))}
 			}
-		case history.Receive:
+		case history.Send:
 			if t := sockets[e.Who]; t != nil {
+				t.asked = true
+			}
+		case history.Receive:
+			if t := sockets[e.Who]; t != nil && !ofSDK(e.Data) {
 				t.add(e.Data, "")
+				if !t.asked {
+					t.greeting++
+				}
 			}
 		}
 	}
@@ -99,10 +106,46 @@ func (s State) readTold(events []history.Event) {
 // stepOf names a step by what is sent.
 func stepOf(e history.Event) string { return normal(strings.TrimSpace(e.Text + " " + string(e.Data))) }
 
+// hibernations counts the objects that hibernated by a fault.
+func hibernations(events []history.Event) (n int) {
+	for _, e := range events {
+		if e.Kind == history.Note && e.Who == history.ByFault && strings.HasPrefix(e.Text, "hibernate@") && !strings.Contains(e.Text, " was refused: ") {
+			n++
+		}
+	}
+	return n
+}
+
+// Sent are the words that clients have sent, without the names of the methods that they call:
+// in the path and the body of requests, in arguments, in frames.
+func Sent(events []history.Event) map[string]bool {
+	out := map[string]bool{}
+	add := func(text string) {
+		for _, w := range word.FindAllString(text, -1) {
+			out[w] = true
+		}
+	}
+	for _, e := range events {
+		switch e.Kind {
+		case history.Call:
+			add(string(e.Data))
+			if _, path, ofRequest := strings.Cut(e.Text, " "); ofRequest {
+				add(path)
+			}
+		case history.Connect:
+			add(e.Text)
+		case history.Send:
+			add(string(e.Data))
+		default: // nothing that a client says
+		}
+	}
+	return out
+}
+
 // WithoutTold is s without what clients were told in answer to some steps: texts and data
 // of their calls. A fault has cut those, and the client has sent them again.
 func (s State) WithoutTold(steps []string) State {
-	out := State{tables: maps.Clone(s.tables)}
+	out := State{tables: maps.Clone(s.tables), woken: s.woken}
 	for _, step := range steps {
 		prefix := toldPrefix + normal(strings.TrimSpace(step)) + " "
 		maps.DeleteFunc(out.tables, func(at place, _ table) bool { return at.isTold() && strings.HasPrefix(at.name, prefix) })
@@ -118,8 +161,10 @@ func (s State) Has(d Difference) bool {
 
 // told collects JSON values as rows of cells.
 type told struct {
-	name string
-	rows []map[string]string
+	name     string
+	rows     []map[string]string
+	asked    bool // of a socket: its client has sent something
+	greeting int  // see table
 }
 
 // add takes one value. Members of objects are columns.
@@ -209,7 +254,7 @@ func (t *told) table() table {
 			columns[column] = true
 		}
 	}
-	out := table{columns: slices.Sorted(maps.Keys(columns))}
+	out := table{columns: slices.Sorted(maps.Keys(columns)), greeting: t.greeting}
 	for _, row := range t.rows {
 		cells := make([]string, len(out.columns))
 		for i, column := range out.columns {
@@ -227,7 +272,10 @@ func (t *told) table() table {
 // toldDifferences are how the answer to a step or the frames of a socket differ. A client
 // that lost a socket has read no more than it had got by then, and one may have been told
 // less and be right; but nothing that is not said without the fault.
-func toldDifferences(at place, got, want table, cut bool) (out []Difference) {
+//
+// After an object has hibernated, its next start may say again what it says to a socket that
+// opens, once each time (woken): a client that knows that already learns nothing from it.
+func toldDifferences(at place, got, want table, cut bool, woken int) (out []Difference) {
 	if !cut && (got.rows == nil || want.rows == nil) {
 		return nil // one of the two has lost the answer, or has not asked
 	}
@@ -237,7 +285,11 @@ func toldDifferences(at place, got, want table, cut bool) (out []Difference) {
 			return nil
 		}
 	}
+	greeting := table{columns: got.columns, rows: got.rows[:min(got.greeting, len(got.rows))]}.said()
 	for _, row := range slices.Sorted(slices.Values(union(have, should))) {
+		if have[row] > should[row] && have[row]-should[row] <= woken*greeting[row] {
+			continue
+		}
 		if have[row] > should[row] || !cut && have[row] < should[row] {
 			out = append(out, Difference{at.label(), row, have[row], should[row], at})
 		}
