@@ -67,8 +67,8 @@ func (s *Stmt) Count() {
 	if sqlite3.SQLITE_VERSION != countedVersion || s.tally.program == v.FaOp {
 		return
 	}
-	s.tally = tally{blocks: s.tally.blocks}
 	t := &s.tally
+	t.free(s.c) // of a program that SQLite has thrown away since
 	if fresh, n, ok := t.rewrite(s.c, v.FaOp, int(v.FnOp)); ok {
 		t.blocks = append(t.blocks, v.FaOp) // its tail holds the registers
 		v.FaOp, v.FnOp = fresh, int32(n)
@@ -85,7 +85,7 @@ func (s *Stmt) Count() {
 }
 
 // Stale reports whether the schema has changed since Count, so that SQLite will
-// compile the statement anew in its next Step, and lose count: prepare another.
+// compile the statement anew in its next Step: prepare another.
 func (s *Stmt) Stale() bool {
 	return s.tally.program != 0 && s.tally.schema != s.c.schemaCookie()
 }
@@ -96,9 +96,8 @@ func (c *Conn) schemaCookie() int32 {
 	return (*sqlite3.TSchema)(at(main.FpSchema)).Fschema_cookie
 }
 
-// Counted reports whether the statement counts reads and writes. A schema change
-// may have SQLite compile it anew in a Step, which ends the counting until the
-// next Count.
+// Counted reports whether the statement counts reads and writes. When it is compiled
+// anew before a Step, the new program counts, too, unless it cannot be changed safely.
 func (s *Stmt) Counted() bool {
 	return s.p != 0 && s.tally.program != 0 && s.tally.program == (*sqlite3.TVdbe)(at(s.p)).FaOp
 }
@@ -290,7 +289,8 @@ func (t *tally) noteCounts(v *sqlite3.TVdbe) {
 	}
 }
 
-// free gives back the programs that were replaced; the statement is finalized.
+// free gives back the programs that were replaced; the statement is finalized, or
+// compiled anew.
 func (t *tally) free(c *Conn) {
 	for _, b := range t.blocks {
 		free(c.tls, b)

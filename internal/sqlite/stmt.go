@@ -154,6 +154,9 @@ func (s *Stmt) Bind(i int, v any) error {
 // end, or an error, the statement must be reset before it is stepped again;
 // otherwise SQLite resets it by itself and starts anew.
 func (s *Stmt) Step() (row bool, err error) {
+	if s.tally.program != 0 {
+		s.recount()
+	}
 	switch rc := sqlite3.Xsqlite3_step(s.c.tls, s.p); rc {
 	case sqlite3.SQLITE_ROW:
 		if len(s.tally.sizes) > 0 {
