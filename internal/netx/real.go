@@ -150,6 +150,9 @@ func (d *Real) request(ctx context.Context, req *event.Request) (*http.Request, 
 	u.User = nil
 	hr := (&http.Request{Method: req.Method, URL: u, Header: http.Header{}, Host: u.Host, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1}).WithContext(ctx)
 	for _, f := range req.Header {
+		if !f.Leaves() {
+			continue
+		}
 		switch name := textproto.CanonicalMIMEHeaderKey(f.Name); name {
 		case "Host":
 			hr.Host = f.Value

@@ -64,6 +64,9 @@ func (x *exchange) head(resp *event.Response) (int64, event.Body) {
 	h := x.w.Header()
 	h["Date"] = nil // workerd sends none, and the recorded bytes stay the same
 	for _, f := range x.origins.outwards(resp.Header) {
+		if !f.Leaves() {
+			continue
+		}
 		switch name := textproto.CanonicalMIMEHeaderKey(f.Name); name {
 		case "Connection", "Keep-Alive", "Transfer-Encoding", "Upgrade", "Trailer", "Content-Length":
 		default:
