@@ -212,7 +212,9 @@ func (t *service) Queue(b *event.QueueBatch, done func(*event.QueueResult, error
 func (t *service) handle(fn func(cfapi.Handling), failed func(error)) {
 	m := t.from.session.find(t.script)
 	if m == nil {
-		failed(fmt.Errorf("the worker %q does not run in this session, and takes no events of schedules and queues", t.script))
+		err := fmt.Errorf("the worker %q does not run in this session, and takes no events of schedules and queues", t.script)
+		t.from.event(EventWarning, err.Error()) // scheduled() says no more than "exception"
+		failed(err)
 		return
 	}
 	m.withWorker(func(w *worker, err error) {
