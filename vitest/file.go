@@ -365,13 +365,16 @@ func (r *fileRun) log(_ engine.Level, _ *engine.Context, text string) {
 // as vitest's have.
 func (r *fileRun) request() map[string]any {
 	o, s := r.project.options, r.project.settings
-	var setup []string
-	for _, f := range r.project.setup() {
-		setup = append(setup, filepath.ToSlash(f))
+	slashed := func(paths []string) []string {
+		list := []string{}
+		for _, path := range paths {
+			list = append(list, filepath.ToSlash(path))
+		}
+		return list
 	}
 	config := map[string]any{
-		"root": filepath.ToSlash(s.root), "testTimeout": s.TestTimeout, "hookTimeout": s.HookTimeout, "retry": s.Retry, "globals": s.Globals, "setupFiles": setup,
-		"testNamePattern": r.name, "allowOnly": true, "passWithNoTests": false, "maxConcurrency": 5, "includeTaskLocation": o.Imports, "tags": []string{}, "name": "", "isolate": true,
+		"root": filepath.ToSlash(s.root), "testTimeout": s.TestTimeout, "hookTimeout": s.HookTimeout, "retry": s.Retry, "globals": s.Globals, "setupFiles": slashed(r.project.setup()), "snapshotSerializers": slashed(r.project.serializers()), "strictTags": true,
+		"testNamePattern": r.name, "allowOnly": true, "passWithNoTests": false, "maxConcurrency": 5, "includeTaskLocation": o.Imports, "tags": []string{}, "name": s.Name, "isolate": true,
 		"sequence":     map[string]any{"seed": r.seed, "hooks": "stack", "setupFiles": "parallel", "concurrent": false, "shuffle": false},
 		"experimental": map[string]any{"importDurations": map[string]any{"limit": 0}}, "expect": map[string]any{}, "fakeTimers": map[string]any{"loopLimit": 10_000, "shouldClearNativeTimers": true},
 		"chaiConfig": map[string]any{}, "diff": map[string]any{},

@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -14,6 +15,7 @@ import (
 
 	"minido.dev/minido/durableobject/pool"
 	"minido.dev/minido/internal/killpoint"
+	"minido.dev/minido/runtime/config"
 	"minido.dev/minido/runtime/event"
 	"minido.dev/minido/runtime/server"
 	"minido.dev/minido/runtime/world"
@@ -42,6 +44,8 @@ type arguments struct {
 type host struct {
 	run   *fileRun
 	queue []question
+	// emptied are the objects that reset has emptied, by class: the plugin still lists them.
+	emptied map[string][]string
 }
 
 // handle implements netx.Handler.
@@ -226,21 +230,31 @@ func (h *host) find(id string) (pool.Ref, error) {
 	return pool.Ref{}, errors.New("Durable Object test helpers can only be used with stubs pointing to objects defined within the same worker.") //lint:ignore ST1005 the text is the plugin's
 }
 
+// ids lists the objects of a namespace, which may be another worker's.
 func (h *host) ids(binding string) ([]string, error) {
-	class := ""
-	for _, b := range h.run.project.worker.DurableObjects {
-		if b.Name == binding {
-			class = b.ClassName
-		}
-	}
-	if class == "" {
+	bindings := h.run.project.worker.DurableObjects
+	i := slices.IndexFunc(bindings, func(b config.DurableObjectBinding) bool { return b.Name == binding })
+	if i < 0 {
 		return nil, fmt.Errorf("the binding %s is no Durable Object namespace of this worker", binding)
 	}
-	all, err := h.objects()
+	b := bindings[i]
+	workers, err := h.run.world.Server.Look()
 	ids := []string{}
-	for _, o := range all {
-		if o.Class == class {
-			ids = append(ids, o.ID)
+	for _, w := range workers {
+		if w.Worker != b.ScriptName {
+			continue
+		}
+		for _, o := range w.Objects {
+			if o.Class == b.ClassName {
+				ids = append(ids, o.ID)
+			}
+		}
+	}
+	if b.Local {
+		for _, id := range h.emptied[b.ClassName] {
+			if !slices.Contains(ids, id) {
+				ids = append(ids, id)
+			}
 		}
 	}
 	return ids, err
@@ -252,7 +266,7 @@ func verb(name, sockets string) (pool.Action, error) {
 	case "crash":
 		return pool.Action{Verb: pool.Crash}, nil
 	case "abort":
-		return pool.Action{Verb: pool.Abort}, nil
+		return pool.Action{Verb: pool.Abort, Reason: "Application called abortAllDurableObjects()."}, nil
 	case "evict":
 		switch sockets {
 		case "hibernate":
@@ -409,6 +423,10 @@ func (h *host) reset() error {
 		if err := h.perform(ref, pool.Action{Verb: pool.Abort, Reason: "Application called deleteAllDurableObjects()."}); err != nil && !errors.Is(err, pool.ErrNotRunning) {
 			return err
 		}
+		if h.emptied == nil {
+			h.emptied = map[string][]string{}
+		}
+		h.emptied[o.Class] = append(h.emptied[o.Class], o.ID)
 		files, err := filepath.Glob(ref.File() + "*") // with its log and what is kept beside it
 		if err != nil {
 			return err

@@ -137,6 +137,11 @@ func (o *Options) load(s *settings) (p *project, err error) {
 	if p.worker.ConfigFile != "" {
 		p.config.ConfigPath = p.worker.ConfigFile
 	}
+	for _, f := range p.serializers() {
+		if !isModule(f) {
+			return nil, &UsageError{fmt.Sprintf("test.snapshotSerializers: there is no %s", f)}
+		}
+	}
 	for _, f := range p.setup() {
 		if !isModule(f) {
 			return nil, &UsageError{fmt.Sprintf("test.setupFiles: there is no %s", f)}
@@ -151,9 +156,13 @@ func (o *Options) load(s *settings) (p *project, err error) {
 	return p, nil
 }
 
-// dir is where the search for a wrangler file begins.
+// dir is where the search for a wrangler file begins: with the plugin's options, the
+// project's root, as with the plugin.
 func (s *settings) dir(o *Options) string {
-	if s.file != "" {
+	switch {
+	case s.Plugin:
+		return s.root
+	case s.file != "":
 		return filepath.Dir(s.file)
 	}
 	return o.Dir
@@ -186,7 +195,7 @@ func (p *project) generate(files []string) error {
 	}
 	sb.WriteString(p.packages.parts(quote))
 	sb.WriteString("const files = {\n")
-	for _, f := range slices.Concat(p.setup(), files) {
+	for _, f := range slices.Concat(p.setup(), p.serializers(), files) {
 		fmt.Fprintf(&sb, "  %s: () => import(%s),\n", quote(f), quote(f))
 	}
 	again := "async () => ({})"
@@ -211,28 +220,31 @@ func (p *packages) parts(quote func(string) string) string {
 	if p.major >= 5 {
 		return fmt.Sprintf(`async function runner() {
   const vitest = await import(%s);
-  const { startTests, processError } = await import(%s);
+  const { startTests, processError, setSafeTimers } = await import(%s);
   const mocker = await import(%s);
   const spy = await import(%s);
-  return { vitest, TestRunner: vitest.TestRunner, mocker, spy, startTests, processError };
+  return { vitest, TestRunner: vitest.TestRunner, mocker, spy, startTests, processError, setSafeTimers };
 }
 `, quote(filepath.Join(p.vitest, "dist", "index.js")), quote(filepath.Join(p.vitest, "dist", "browser.js")),
 			quote(filepath.Join(p.mocker, "dist", "index.js")), quote(filepath.Join(p.vitest, "dist", "spy.js")))
 	}
 	runner := `const { TestRunner } = vitest;`
+	timers := "timers.js"
 	if p.major == 3 {
+		timers = "index.js"
 		runner = fmt.Sprintf("const { VitestTestRunner: TestRunner } = await import(%s);", quote(filepath.Join(p.vitest, "dist", "runners.js")))
 	}
 	return fmt.Sprintf(`async function runner() {
   const vitest = await import(%s);
   const { startTests } = await import(%s);
   const { processError } = await import(%s);
+  const { setSafeTimers } = await import(%s);
   const mocker = await import(%s);
   const spy = await import(%s);
   %s
-  return { vitest, TestRunner, startTests, processError, mocker, spy };
+  return { vitest, TestRunner, startTests, processError, setSafeTimers, mocker, spy };
 }
-`, quote(filepath.Join(p.vitest, "dist", "index.js")), quote(filepath.Join(p.runner, "dist", "index.js")), quote(filepath.Join(p.utils, "dist", "error.js")),
+`, quote(filepath.Join(p.vitest, "dist", "index.js")), quote(filepath.Join(p.runner, "dist", "index.js")), quote(filepath.Join(p.utils, "dist", "error.js")), quote(filepath.Join(p.utils, "dist", timers)),
 		quote(filepath.Join(p.mocker, "dist", "index.js")), quote(filepath.Join(p.spy, "dist", "index.js")), runner)
 }
 
@@ -274,10 +286,18 @@ func generated(cache, name string, files map[string]string) (string, error) {
 }
 
 // setup are the setup files, absolute.
-func (p *project) setup() (files []string) {
-	for _, f := range p.settings.SetupFiles {
+func (p *project) setup() []string { return p.settings.absolute(p.settings.SetupFiles) }
+
+// serializers are the modules of test.snapshotSerializers, absolute.
+func (p *project) serializers() []string {
+	return p.settings.absolute(p.settings.SnapshotSerializers)
+}
+
+// absolute are paths below the root.
+func (s *settings) absolute(paths []string) (files []string) {
+	for _, f := range paths {
 		if !filepath.IsAbs(f) {
-			f = filepath.Join(p.settings.root, f)
+			f = filepath.Join(s.root, f)
 		}
 		files = append(files, f)
 	}

@@ -17,6 +17,7 @@ type settings struct {
 	file string // the configuration, or ""
 
 	Include, Exclude, SetupFiles []string
+	SnapshotSerializers          []string // modules
 	Globals                      bool
 	TestTimeout, HookTimeout     float64 // milliseconds
 	Retry                        int

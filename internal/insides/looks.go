@@ -139,6 +139,13 @@ func StackOf(o *goja.Object) (frames []goja.StackFrame, ok bool) {
 	return *(*[]goja.StackFrame)(unsafe.Add(self.data, l.frames)), true
 }
 
+// DropFrames takes the innermost n frames from an error's stack. Loop-confined.
+func DropFrames(o *goja.Object, n int) {
+	if frames, ok := StackOf(o); ok && n <= len(frames) {
+		*(*[]goja.StackFrame)(unsafe.Add(mirrorOf(o).self.data, ThePlainLayout().frames)) = frames[n:]
+	}
+}
+
 // ReplaceStack gives an error whose stack is unread an accessor in the place of
 // goja's text, as its first property. goja formats no text then. Loop-confined.
 func ReplaceStack(o *goja.Object, getter, setter goja.Value) {

@@ -40,9 +40,10 @@ func main() {
 const entry = `export * from "vitest";
 import { startTests } from "@vitest/runner";
 import { processError } from "@vitest/utils/error";
+import { setSafeTimers } from "@vitest/utils/timers";
 import * as mocker from "@vitest/mocker";
 import * as spy from "@vitest/spy";
-export const ` + bundled.Parts + ` = { startTests, processError, mocker, spy };
+export const ` + bundled.Parts + ` = { startTests, processError, setSafeTimers, mocker, spy };
 `
 
 // Make bundles the vitest that is installed in dir.

@@ -1,6 +1,7 @@
 package bundle
 
 import (
+	"cmp"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -193,6 +194,9 @@ func (l *linker) target(m *module, ref importRef, path string, found bool) targe
 	if key := absentKey(filepath.Dir(m.path), ref.Spec); l.mocked[key] && !inNodeModules(m.path) {
 		return target{module: -1, builtin: key}
 	}
+	if l.b.opts.Mocks && ref.Kind == dynamicImport && !inNodeModules(m.path) {
+		return target{module: -1, missing: l.b.notFound(m.path, ref.Spec)}
+	}
 	if !l.b.store.maySoft(m.low, ref) {
 		msgs := l.b.diagnose(m.unit, ref)
 		if len(msgs) == 0 {
@@ -201,6 +205,15 @@ func (l *linker) target(m *module, ref importRef, path string, found bool) targe
 		l.messages = append(l.messages, msgs...)
 	}
 	return target{module: -1, missing: fmt.Sprintf("Cannot find module %q", ref.Spec)}
+}
+
+// notFound is vite's text for an import() of what nobody has.
+func (b *Bundler) notFound(from, spec string) string {
+	what := fmt.Sprintf("package '%s'", spec)
+	if strings.HasPrefix(spec, ".") {
+		what = fmt.Sprintf("module '/%s'", relSlash(cmp.Or(b.opts.Root, b.opts.Dir), filepath.Join(filepath.Dir(from), spec)))
+	}
+	return fmt.Sprintf("Cannot find %s imported from %s", what, filepath.ToSlash(from))
 }
 
 // fail records an error at the import, or leaves it to the moment it runs.

@@ -167,9 +167,13 @@ func (b *Bundler) mockedKeys(s *scan) map[string]bool {
 	return keys
 }
 
-// onlyMocked are those that a build could not resolve and that some file mocks.
+// onlyMocked are those that a build could not resolve and that some file mocks, or asks for
+// while it runs: in vitest such an import() alone fails.
 func (b *Bundler) onlyMocked(s *scan, r api.BuildResult) map[string]bool {
 	absent, mocked := map[string]bool{}, b.mockedKeys(s)
+	if !b.opts.Mocks {
+		return absent
+	}
 	for _, e := range r.Errors {
 		if e.Location == nil {
 			continue
@@ -178,7 +182,8 @@ func (b *Bundler) onlyMocked(s *scan, r api.BuildResult) map[string]bool {
 		if u == nil || u.low == nil || line < 0 || line >= len(u.low.imports) {
 			continue
 		}
-		if key := absentKey(filepath.Dir(u.path), u.low.imports[line].Spec); mocked[key] && !inNodeModules(u.path) {
+		ref := u.low.imports[line]
+		if key := absentKey(filepath.Dir(u.path), ref.Spec); (mocked[key] || ref.Kind == dynamicImport) && !inNodeModules(u.path) {
 			absent[key] = true
 		}
 	}

@@ -2,6 +2,7 @@ package bundle
 
 import (
 	"fmt"
+	"strings"
 	"slices"
 
 	"github.com/dop251/goja"
@@ -28,7 +29,10 @@ func (in *instance) requireOf(r *record) goja.Value {
 
 // failure is the Error that an import throws when it runs.
 func (in *instance) failure(r *record, text string) goja.Value {
-	return in.newError(fmt.Sprintf("%s (imported by %s)", text, r.name))
+	if !strings.Contains(text, " imported from ") { // as notFound's
+		text = fmt.Sprintf("%s (imported by %s)", text, r.name)
+	}
+	return in.newError(text)
 }
 
 func (in *instance) newError(text string) goja.Value {

@@ -96,10 +96,16 @@ async function a2() { return await a1(); }
 class Caller { own = null as any; arrow: () => Error; constructor() { this.own = plain(); this.arrow = () => plain(); } }
 class Base { e: Error; constructor() { this.e = new Error(); } }
 class Derived extends Base { constructor() { super(); } }
+class Failure extends Error { constructor(m: string) { super(m); this.name = "Failure"; } }
+class Deep extends Failure { at = 1; constructor() { super("deep"); } }
+class Quota extends TypeError {}
+const fails = (make: () => Error) => make();
+class Holder { e: Error; constructor() { this.e = new Deep(); } }
 const sites = (f: () => Error) => { const old = Error.prepareStackTrace; Error.prepareStackTrace = (e, s) => s; try { const s = f().stack as unknown as NodeJS.CallSite[]; return s.slice(0, 2).map((c) => [c.getFunctionName(), c.getTypeName(), c.getMethodName(), c.isToplevel(), c.isConstructor(), c.isNative()]); } finally { Error.prepareStackTrace = old; } };
 export default serve({
   methods: () => [first(() => new Foo().method()), first(() => new Bar().method(), 2), first(() => Foo.make()), first(() => new Foo().value), first(() => new Foo().callsOwn(), 2), first(() => new Foo()[Symbol.iterator]()), first(() => object.m()), first(() => object.named())],
   constructions: () => [first(() => new Foo(true)), first(() => new (Ctor as any)().e), first(() => new Caller().own, 2), first(() => new Caller().arrow(), 2), first(() => new Derived().e, 2), first(() => Reflect.construct(Ctor, []).e)],
+  classes: () => [first(() => fails(() => new Failure("x")), 2), first(() => fails(() => new Deep()), 2), first(() => new Holder().e), first(() => fails(() => new Quota()), 2), first(() => new Error())],
   receivers: () => [first(plain), first(() => plain.call(1 as any)), first(() => new Proxy({}, { get() { return new Error(); } } as any).a), first(() => String({ toString() { throw new Error(); } }))],
   builtins: () => [first(() => [1].map(function cb() { return new Error(); })[0], 2), first(() => JSON.parse("{")), first(() => "a".replace("a", () => { throw new Error(); }), 2), first(() => new Map([[1, 2]]).forEach(() => { throw new Error(); }), 2), first(() => (1).toFixed(200)), first(() => [2, 1].sort(() => { throw new Error(); }), 2)],
   waiting: async () => [lines(await a2()), lines(await new Foo().later())],
@@ -109,6 +115,7 @@ export default serve({
 	for name, want := range map[string]string{
 		"methods":       `[["at Foo.method @"],["at Bar.method @","at Bar.method @"],["at Foo.make @"],["at get value @"],["at #own @","at Foo.callsOwn @"],["at [Symbol.iterator] @"],["at Object.m @"],["at Object.nm [as named] @"]]`,
 		"constructions": `[["at new Foo @"],["at new Ctor @"],["at plain @","at new Caller @"],["at plain @","at @"],["at new Base @","at new Derived @"],["at new Ctor @"]]`,
+		"classes":       `[["at @","at fails @"],["at @","at fails @"],["at new Holder @"],["at @","at fails @"],["at @"]]`,
 		"receivers":     `[["at plain @"],["at Number.plain @"],["at Object.get @"],["at Object.toString @"]]`,
 		"builtins":      `[["at cb @","at Array.map (<anonymous>)"],["at JSON.parse (<anonymous>)"],["at @","at String.replace (<anonymous>)"],["at @","at Map.forEach (<anonymous>)"],["at Number.toFixed (<anonymous>)"],["at @","at Array.sort (<anonymous>)"]]`,
 		"waiting":       `[["at a1 @","at async a2 @","at async waiting @"],["at Foo.later @","at async waiting @"]]`,

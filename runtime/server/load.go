@@ -72,7 +72,7 @@ func (s *Server) load(ctx context.Context, p *config.Project, b *bundle.Bundle) 
 		Caches:   caches.NewStore(filepath.Join(s.opts.PersistDir, "v3", "minido-caches"), s.opts.Points),
 		Tail:     tailsOf(s, p),
 		Bindings: s.bindings(p, w), Environ: environ(p), Globals: globals, Namespaces: namespaces, Platform: platform, TurnLimit: s.opts.turnLimit(p), Patience: s.opts.Patience, Subrequests: s.opts.subrequests(p), Watch: s.opts.machine(), Heap: s.opts.Heap, Turns: s.opts.Turns, Logs: logsOf(s),
-		RunsTests: s.opts.RunsTests,
+		RunsTests: s.opts.RunsTests && s == s.session.members[0], // tests run in the primary worker
 		Condemned: func(i *isolate.Isolate, reason error) {
 			loading(reason) // what is condemned before it is loaded never says that it is
 			s.condemned(w, reason)

@@ -60,8 +60,8 @@ globalThis.URL ??= class {
 
 const known = new Set(["include", "exclude", "setupFiles", "globals", "globalSetup", "projects", "testTimeout", "hookTimeout", "retry", "alias", "env", "root", "name", "pool", "poolOptions", "environment",
   "reporters", "coverage", "passWithNoTests", "isolate", "fileParallelism", "maxWorkers", "minWorkers", "watch", "deps", "server", "typecheck", "sequence", "bail", "clearMocks", "mockReset", "restoreMocks",
-  "unstubEnvs", "unstubGlobals", "fakeTimers", "allowOnly", "dangerouslyIgnoreUnhandledErrors", "maxConcurrency", "chaiConfig", "expect", "provide", "snapshotFormat", "slowTestThreshold", "silent", "includeTaskLocation", "css", "logHeapUsage", "teardownTimeout", "outputFile", "open", "ui", "api", "experimental", "onConsoleLog", "printConsoleTrace"]);
-const passed = ["sequence", "clearMocks", "mockReset", "restoreMocks", "unstubEnvs", "unstubGlobals", "fakeTimers", "allowOnly", "maxConcurrency", "chaiConfig", "expect", "provide"];
+  "unstubEnvs", "unstubGlobals", "fakeTimers", "allowOnly", "dangerouslyIgnoreUnhandledErrors", "maxConcurrency", "chaiConfig", "expect", "provide", "snapshotFormat", "slowTestThreshold", "silent", "includeTaskLocation", "css", "logHeapUsage", "teardownTimeout", "outputFile", "open", "ui", "api", "experimental", "snapshotSerializers", "tags", "strictTags", "diff", "benchmark", "disableConsoleIntercept", "hideSkippedTests", "cache", "inspect", "inspectBrk", "execArgv", "vmMemoryLimit", "attachmentsDir", "onConsoleLog", "printConsoleTrace"]);
+const passed = ["sequence", "clearMocks", "mockReset", "restoreMocks", "unstubEnvs", "unstubGlobals", "fakeTimers", "allowOnly", "maxConcurrency", "chaiConfig", "expect", "provide", "snapshotFormat", "tags", "strictTags"];
 const pool = new Set(["wrangler", "main", "miniflare", "isolatedStorage", "singleWorker", "experimental_remoteBindings", "remoteBindings", "additionalExports"]);
 const list = (v) => v === undefined ? [] : [].concat(v);
 
@@ -87,6 +87,7 @@ export async function settle(given, provided) {
   if (config === undefined) throw new Error("it has no default export");
   const test = config.test ?? {}, refused = [];
   for (const key of Object.keys(test)) if (!known.has(key)) refused.push("test." + key);
+  if (test.diff !== undefined && typeof test.diff !== "object") refused.push("test.diff that is the path of a module (write its options into the configuration)");
   const plugins = await flat(config.plugins);
   const found = plugins.map((p) => p.cloudflare).find((o) => o !== undefined) ?? test.pool?.cloudflare ?? test.poolOptions?.workers;
   let options = await (found ?? {});
@@ -119,10 +120,10 @@ export async function settle(given, provided) {
   }
   const define = {};
   for (const [key, value] of Object.entries(config.define ?? {})) define[key] = typeof value === "string" ? value : JSON.stringify(value);
-  const vitest = {};
+  const vitest = test.diff === undefined ? {} : { diff: test.diff };
   for (const key of passed) if (test[key] !== undefined) vitest[key] = test[key];
   return JSON.stringify({
-    root: test.root ?? config.root, include: list(test.include).flatMap(expand), exclude: list(test.exclude).flatMap(expand), setupFiles: list(test.setupFiles), globals: test.globals === true,
+    root: test.root ?? config.root, include: list(test.include).flatMap(expand), exclude: list(test.exclude).flatMap(expand), setupFiles: list(test.setupFiles), globals: test.globals === true, snapshotSerializers: list(test.snapshotSerializers),
     testTimeout: test.testTimeout, hookTimeout: test.hookTimeout, retry: typeof test.retry === "number" ? test.retry : 0, alias, patterns, define, env: test.env, vitest,
     wrangler: options.wrangler?.configPath, environment: options.wrangler?.environment, main: options.main, plugin: found !== undefined, isolated, bindings: texts, add, others, outbound, functions: functions.slice(before).map((_, n) => before + n), date: compatibilityDate, flags: compatibilityFlags, refused,
     assets: [...directories], late, failed,
@@ -172,7 +173,11 @@ async function projects(given, parent) {
     const { projects: _, ...test } = parent.test;
     const base = p.extends === true ? { ...parent, test } : {};
     if (typeof p.extends === "string") throw new Error("test.projects: extends with a path is not available in minido test; import that configuration and use mergeConfig");
-    all.push({ settings: JSON.parse(await settle(mergeConfig(base, p))) });
+    const own = mergeConfig(base, p);
+    // What vitest takes from the root for all projects.
+    const { hooks, seed, shuffle, concurrent, setupFiles } = parent.test.sequence ?? {};
+    own.test = { ...own.test, snapshotFormat: parent.test.snapshotFormat, sequence: { ...own.test?.sequence, hooks, seed, shuffle, concurrent, setupFiles } };
+    all.push({ settings: JSON.parse(await settle(own)) });
   }
   return all;
 }

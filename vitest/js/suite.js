@@ -160,7 +160,9 @@ async function withOwnTimers(load) {
     clear(id);
   };
   try {
-    return await load();
+    const loaded = await load();
+    loaded.setSafeTimers(); // those that vi.waitFor and expect.poll wait with when tests have faked theirs
+    return loaded;
   } finally {
     Object.assign(globalThis, { setTimeout: set, clearTimeout: clear });
   }
@@ -208,7 +210,7 @@ function snapshotEnvironment(options) {
 
 // show is a text of any value: an object without a prototype has none of its own.
 const show = (v) => typeof v === "object" && v !== null && typeof v.toString !== "function" ? JSON.stringify(v) : String(v);
-const plainError = (e) => ({ name: show(e.name ?? "Error"), message: show(e.message ?? e), stack: show(e.stack ?? ""), diff: e.diff ?? "",
+const plainError = (e) => ({ name: show(e.name ?? "Unknown Error"), message: show(e.message ?? e), stack: show(e.stack ?? ""), diff: e.diff ?? "",
   cause: e.cause ? show(e.cause.stack ?? e.cause.message ?? e.cause) : "", test: "" });
 
 // Diffs have the colours that vitest's have on a terminal; nothing else is coloured.
@@ -319,8 +321,8 @@ async function runFile(options, suites, unhandled) {
   if (filter) config.testNamePattern = new RegExp(filter);
   Object.assign(state.config, config);
   Object.assign(state, { filepath: options.file, config: state.config });
-  state.config.snapshotOptions = { expand: false, updateSnapshot: options.update, snapshotEnvironment: snapshotEnvironment(options), snapshotFormat: { printBasicPrototype: false, escapeString: false } };
-  state.config.diffOptions = state.config._diffOptions = diffColors; // the names of vitest 4 and 5
+  state.config.snapshotOptions = { expand: false, updateSnapshot: options.update, snapshotEnvironment: snapshotEnvironment(options), snapshotFormat: { printBasicPrototype: false, escapeString: false, ...config.snapshotFormat } };
+  state.config.diffOptions = state.config._diffOptions = { ...config.diff, ...diffColors }; // the names of vitest 4 and 5
   state.ctx.config = state.config;
   state.providedContext = state.ctx.providedContext = config.provide ?? {};
   let snapshot;
@@ -331,10 +333,19 @@ async function runFile(options, suites, unhandled) {
   running.file = options.file;
   const { TestRunner, startTests, vitest, processError, mocker, spy } = await withOwnTimers(suites.runner);
   setMocker(mocker, spy.createMockInstance, vitest.vi);
+  Object.assign(vitest.chai.config, config.chaiConfig);
   if (config.globals) {
     for (const key of ["suite", "test", "describe", "it", "chai", "expect", "assert", "vitest", "vi", "beforeAll", "afterAll", "beforeEach", "afterEach", "onTestFailed", "onTestFinished", "expectTypeOf", "assertType", "aroundAll", "aroundEach"]) {
       if (vitest[key] !== undefined) globalThis[key] = vitest[key];
     }
+  }
+  for (const path of config.snapshotSerializers) {
+    const serializer = (await suites.files[path]()).default;
+    if (typeof serializer !== "object" || serializer === null) throw new Error(`invalid snapshot serializer file ${path}. Must export a default object`);
+    if (typeof serializer.test !== "function" || typeof serializer.serialize !== "function" && typeof serializer.print !== "function") {
+      throw new TypeError(`invalid snapshot serializer in ${path}. Must have a 'test' method along with either a 'serialize' or 'print' method.`);
+    }
+    vitest.expect.addSnapshotSerializer(serializer);
   }
   const runner = new TestRunner(state.config);
   runner.__setTraces?.({ $: (name, options, fn) => (fn ?? options)({ setAttribute() {}, setAttributes() {}, end() {} }) });

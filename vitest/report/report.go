@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"encoding/xml"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -98,29 +99,40 @@ func asJSON(r *vitest.Report, _ colors) (string, error) {
 		Name             string      `json:"name"`
 	}
 	_, tests := count(r)
-	out := struct {
-		NumTotalTests   int              `json:"numTotalTests"`
-		NumPassedTests  int              `json:"numPassedTests"`
-		NumFailedTests  int              `json:"numFailedTests"`
-		NumPendingTests int              `json:"numPendingTests"`
-		NumTodoTests    int              `json:"numTodoTests"`
-		Success         bool             `json:"success"`
-		TestResults     []suite          `json:"testResults"`
-		Findings        []vitest.Finding `json:"findings,omitempty"`
-		Skips           []vitest.Skip    `json:"chaosSkips,omitempty"`
-	}{tests["passed"] + tests["failed"] + tests["skipped"] + tests["todo"], tests["passed"], tests["failed"], tests["skipped"], tests["todo"], !r.Failed(), []suite{}, plainFindings(r.Findings), r.Skips}
+	suites := map[string]int{}
 	for _, f := range r.Files {
-		s := suite{AssertionResults: []assertion{}, Status: "passed", Name: f.Abs, Message: f.Fatal}
+		countSuites(f, suites)
+	}
+	out := struct {
+		NumTotalSuites   int              `json:"numTotalTestSuites"`
+		NumPassedSuites  int              `json:"numPassedTestSuites"`
+		NumFailedSuites  int              `json:"numFailedTestSuites"`
+		NumPendingSuites int              `json:"numPendingTestSuites"`
+		NumTotalTests    int              `json:"numTotalTests"`
+		NumPassedTests   int              `json:"numPassedTests"`
+		NumFailedTests   int              `json:"numFailedTests"`
+		NumPendingTests  int              `json:"numPendingTests"`
+		NumTodoTests     int              `json:"numTodoTests"`
+		Success          bool             `json:"success"`
+		TestResults      []suite          `json:"testResults"`
+		Findings         []vitest.Finding `json:"findings,omitempty"`
+		Skips            []vitest.Skip    `json:"chaosSkips,omitempty"`
+	}{suites["passed"] + suites["failed"] + suites["pending"], suites["passed"], suites["failed"], suites["pending"], tests["passed"] + tests["failed"] + tests["skipped"] + tests["todo"], tests["passed"], tests["failed"], tests["skipped"], tests["todo"], !r.Failed(), []suite{}, plainFindings(r.Findings), r.Skips}
+	for _, f := range r.Files {
+		s := suite{AssertionResults: []assertion{}, Status: "passed", Name: f.Abs}
 		if f.Failed() {
 			s.Status = "failed"
 		}
 		for _, e := range ownErrors(f) {
-			s.Message += e.Message
+			if len(e.suite) == 0 {
+				s.Message = e.Message
+				break
+			}
 		}
 		for _, t := range f.Tests() {
 			a := assertion{AncestorTitles: append([]string{}, t.Path[:len(t.Path)-1]...), FullName: t.FullName(), Status: stateOf(t), Title: t.Name, Duration: t.Duration, FailureMessages: []string{}}
 			for _, e := range t.Errors {
-				a.FailureMessages = append(a.FailureMessages, cmp.Or(e.Stack, e.Message))
+				a.FailureMessages = append(a.FailureMessages, cmp.Or(absoluteStack(e.Stack, r.Dir), e.Message))
 			}
 			s.AssertionResults = append(s.AssertionResults, a)
 		}
@@ -128,6 +140,58 @@ func asJSON(r *vitest.Report, _ colors) (string, error) {
 	}
 	text, err := json.Marshal(out)
 	return string(text) + "\n", err
+}
+
+// countSuites counts a file, and its suites, by state.
+func countSuites(f *vitest.File, n map[string]int) {
+	if f.Failed() {
+		n["failed"]++
+	} else {
+		n["passed"]++
+	}
+	var walk func(t *vitest.Task)
+	walk = func(t *vitest.Task) {
+		for _, c := range t.Tasks {
+			if c.Type == "test" {
+				continue
+			}
+			switch {
+			case c.Mode == "todo":
+				n["pending"]++
+			case c.State == "fail":
+				n["failed"]++
+			default:
+				n["passed"]++
+			}
+			walk(c)
+		}
+	}
+	if f.Root != nil {
+		walk(f.Root)
+	}
+}
+
+// absoluteStack is a stack whose places in the project are absolute, for programs: in
+// reports for people they are relative.
+func absoluteStack(stack, dir string) string {
+	lines := strings.Split(stack, "\n")
+	for i, line := range lines {
+		at, place, ok := strings.Cut(line, "    at ")
+		if !ok || at != "" {
+			continue
+		}
+		head := "    at "
+		if open := strings.LastIndex(place, "("); open >= 0 {
+			head, place = head+place[:open+1], place[open+1:]
+		} else if rest, ok := strings.CutPrefix(place, "async "); ok {
+			head, place = head+"async ", rest
+		}
+		file, _, _ := strings.Cut(place, ":")
+		if file != "" && !filepath.IsAbs(file) && file[0] != '<' && strings.ContainsAny(file, "./") {
+			lines[i] = head + filepath.ToSlash(filepath.Join(dir, place))
+		}
+	}
+	return strings.Join(lines, "\n")
 }
 
 // plainFindings are findings without colours.

@@ -156,7 +156,7 @@ func TestFailures(t *testing.T) {
 	want(t, w, "/status?id=f", `{"status":"complete","output":3}`)
 	for kind, status := range map[string]string{
 		"flaky":      `{"status":"errored","output":null,"error":{"name":"TypeError","message":"not yet"}}`,
-		"fatal":      `{"status":"errored","output":null,"error":{"name":"Error","message":"NonRetryableError: no way"}}`,
+		"fatal":      `{"status":"errored","output":null,"error":{"name":"WorkflowFatalError","message":"The execution of the Workflow instance was terminated, as a step threw an NonRetryableError and it was not handled"}}`,
 		"slow":       `{"status":"errored","output":null,"error":{"name":"Error","message":"WorkflowTimeoutError: Execution timed out after 5000ms"}}`,
 		"past":       `{"status":"errored","output":null,"error":{"name":"Error","message":"You can't sleep until a time in the past, time-traveler"}}`,
 		"unheard":    `{"status":"errored","output":null,"error":{"name":"Error","message":"WorkflowTimeoutError: Execution timed out after 60000ms"}}`,

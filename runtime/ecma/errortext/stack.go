@@ -339,7 +339,8 @@ func InstallStacks(e *engine.Engine) {
 	stacks.Of(e).names = s
 	s.accessors()
 	for _, class := range []string{"Error", "TypeError", "ReferenceError", "SyntaxError", "RangeError", "URIError", "EvalError", "AggregateError"} {
-		slot := in.ConstructorOf(e.Primordial(class))
+		own := e.Primordial(class)
+		slot := in.ConstructorOf(own)
 		if slot == nil {
 			continue
 		}
@@ -348,8 +349,13 @@ func InstallStacks(e *engine.Engine) {
 			made := original(args, newTarget)
 			if frames, ok := insides.UnreadStack(made); ok && !s.naming {
 				s.naming = true
-				s.name(frames[:min(len(frames), s.shownFrames())])
+				skip := 0
+				if newTarget != nil && newTarget != own {
+					skip = s.through(newTarget, len(frames))
+				}
+				s.name(frames[:min(len(frames), skip+s.shownFrames())])
 				s.naming = false
+				insides.DropFrames(made, skip)
 				if s.format != nil {
 					insides.ReplaceStack(made, s.getter, s.setter)
 				}
@@ -357,6 +363,20 @@ func InstallStacks(e *engine.Engine) {
 			return made
 		}
 	}
+}
+
+// through is how many of the innermost n calls end with the innermost of a function: V8
+// leaves them out of the stack of an error whose class it is (src/execution/messages.cc,
+// ErrorUtils::Construct).
+func (s *names) through(fn *goja.Object, n int) int {
+	stack := *s.m.Stack()
+	s.active = s.m.Calls(s.active, n)
+	for i, c := range s.active {
+		if c.Sb > 0 && c.Sb <= len(stack) && stack[c.Sb-1] == goja.Value(fn) {
+			return i + 1
+		}
+	}
+	return 0
 }
 
 // shownFrames is how many frames a stack is going to show.
@@ -398,13 +418,7 @@ func NamedStack(e *engine.Engine, above *goja.Object) []goja.StackFrame {
 	}
 	skip := 0
 	if above != nil {
-		stack := *s.m.Stack()
-		for i, c := range s.m.Calls(nil, len(frames)) {
-			if c.Sb > 0 && c.Sb <= len(stack) && stack[c.Sb-1] == goja.Value(above) {
-				skip = i + 1
-				break
-			}
-		}
+		skip = s.through(above, len(frames))
 	}
 	s.name(frames)
 	return frames[skip:]

@@ -506,10 +506,14 @@ func (s site) readOnly(rest string) string {
 	if !ok {
 		return fmt.Sprintf("Cannot assign to read only property '%s' of %s", key, s.primitive(base, s.engine.Text(base)))
 	}
+	kind := "object"
+	if engine.IsCallable(object) {
+		kind = "function"
+	}
 	if s.hasGetter(object, key) && s.engine.Attached(object) == nil { // workerd: attributes of its own classes are read only
 		return fmt.Sprintf("Cannot set property %s of %s which has only a getter", key, builtin.DescribeObject(s.engine, object))
 	}
-	return fmt.Sprintf("Cannot assign to read only property '%s' of object '%s'", key, builtin.DescribeObject(s.engine, object))
+	return fmt.Sprintf("Cannot assign to read only property '%s' of %s '%s'", key, kind, builtin.DescribeObject(s.engine, object))
 }
 
 // hasGetter reports whether a property is an accessor, on o or its prototypes.
