@@ -2,8 +2,8 @@ package bundle
 
 import (
 	"fmt"
-	"strings"
 	"slices"
+	"strings"
 
 	"github.com/dop251/goja"
 )
