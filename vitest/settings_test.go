@@ -55,7 +55,7 @@ func TestSettings(t *testing.T) {
 func TestRefusedSettings(t *testing.T) {
 	for text, want := range map[string]string{
 		`export default { test: { projects: ["a"] } }`:                            `test.projects: there is no "a"`,
-		`export default { test: { browser: {}, benchmark: {} } }`:                 "vitest.config.mts:1: test.browser\n  ",
+		`export default { test: { browser: {}, runner: "./runner.ts" } }`:         "vitest.config.mts:1: test.browser\n  ",
 		`export default { test: { projects: [{ plugins: [{ name: "vue" }] }] } }`: "the plugin vue",
 		`import { cloudflareTest } from "@cloudflare/vitest-plugin"; export default { plugins: [cloudflareTest({ miniflare: { workers: [{ name: "w" }], outboundService: { network: { allow: ["private"] } }, serviceBindings: { A: { disk: { path: "." } } } } })] }`: "vitest.config.mts:1: the pool's option miniflare.outboundService that is neither a function nor names a worker",
 		"import { cloudflareTest } from \"@cloudflare/vitest-plugin\";\n// workers: []\nconst url = 'http://x/*'; export default { plugins: [cloudflareTest({\n  miniflare: {\n    \"workers\": [{ name: \"w\" }] } })] }":                                             "vitest.config.mts:5: minido test does not support the pool's option miniflare.workers: w without script, scriptPath or modules; take",

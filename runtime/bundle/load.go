@@ -336,16 +336,16 @@ func (in *instance) namespace(r *record) *goja.Object {
 	return r.ns
 }
 
-// announceAll gives the namespace its getters that lead to touch.
+// announceAll gives the namespace its getters that lead to touch: all that are to come, so
+// that they are in order, as namespaces are. Those that the module's own code makes first
+// are in order by themselves.
 func (in *instance) announceAll(r *record) {
-	var names []any
-	for _, n := range r.names {
-		if _, star := r.stars[n]; star || r.lazy() {
-			names = append(names, n)
-		}
-	}
-	if len(names) == 0 {
+	if len(r.stars) == 0 && !r.lazy() || len(r.names) == 0 {
 		return
+	}
+	names := make([]any, len(r.names))
+	for i, n := range r.names {
+		names[i] = n
 	}
 	if _, err := in.announce(goja.Undefined(), r.ns, in.vm.ToValue(r.id), in.vm.NewArray(names...)); err != nil {
 		in.throw(err)

@@ -71,77 +71,15 @@ type lowered struct {
 	soft    []importRef // imports that may fail to resolve: inside try, or with catch
 }
 
-// shared are esbuild's interop helpers that load.go provides itself: they know
-// about deferred namespaces, and need not be evaluated once per file.
-var shared = map[string]bool{
-	"__export": true, "__toESM": true, "__toCommonJS": true, "__reExport": true, "__name": true, "__copyProps": true, "__pow": true,
-	"__using": true, mend.DisposeHelper: true, "__await": true, "__asyncGenerator": true, "__yieldStar": true, "__forAwait": true,
-}
-
-// plain are the aliases that esbuild's helpers stand on; kept only if a helper
-// that stays in the file mentions them.
-var plain = map[string]bool{
-	"__create": true, "__defProp": true, "__defProps": true, "__getOwnPropDesc": true, "__getOwnPropDescs": true,
-	"__getOwnPropNames": true, "__getOwnPropSymbols": true, "__getProtoOf": true, "__hasOwnProp": true, "__propIsEnum": true,
-}
-
-// splitOutput takes esbuild's output for one file apart: the helpers it
-// prepends, and the file's own code after the comment with its name.
-func splitOutput(out, sourcefile string) (prologue, body string) {
-	marker := "// " + sourcefile + "\n"
-	if strings.HasPrefix(out, marker) {
-		return "", out[len(marker):]
-	}
-	if i := strings.Index(out, "\n"+marker); i >= 0 {
-		return out[:i+1], out[i+1+len(marker):]
-	}
-	return "", out
-}
-
-// ownHelpers divides the prologue into the helpers that the host passes in
-// (their names) and the text that must stay.
-func ownHelpers(prologue string) (names []string, kept string) {
-	type decl struct{ name, text string }
-	var decls []decl
-	for _, line := range strings.SplitAfter(prologue, "\n") {
-		rest, ok := strings.CutPrefix(line, "var ")
-		if name, _, found := strings.Cut(rest, " = "); ok && found {
-			decls = append(decls, decl{name, line})
-			continue
-		}
-		if len(decls) > 0 { // else: a hashbang or a directive
-			decls[len(decls)-1].text += line
-		}
-	}
-	var sb strings.Builder
-	for _, d := range decls {
-		switch {
-		case shared[mend.Name(d.name)]:
-			if mend.Name(d.name) != "__copyProps" {
-				names = append(names, d.name)
-			}
-		case !plain[mend.Name(d.name)]:
-			sb.WriteString(d.text)
-		}
-	}
-	kept = sb.String()
-	var low strings.Builder
-	for _, d := range decls {
-		if plain[mend.Name(d.name)] && strings.Contains(kept, d.name) {
-			low.WriteString(d.text)
-		}
-	}
-	return names, low.String() + kept
-}
-
 // wrap turns esbuild's CommonJS output into the function that load.go calls,
 // and reads off what the file exports. The namespace object is the `exports`
 // parameter, so that it exists before the code runs. An entry that exports nothing is a
 // script in service-worker syntax: wrangler bundles it as one, so its code is sloppy.
-func (l *lowered) wrap(out string, s source, mocks bool) {
-	prologue, body := splitOutput(out, s.base())
+// common says that the code is CommonJS; other code has no module and no exports.
+func (l *lowered) wrap(out string, s source, common, mocks bool) {
+	prologue, body := mend.SplitOutput(out, s.base())
 	l.cut = strings.Count(out[:len(out)-len(body)], "\n")
-	names, kept := ownHelpers(prologue)
+	names, kept := mend.OwnHelpers(prologue)
 	l.helpers = names
 	if l.async {
 		body = strings.Replace(body, "var "+mend.AsyncUnit+"_exports = {};", "var "+mend.AsyncUnit+"_exports = exports;", 1)
@@ -159,6 +97,10 @@ func (l *lowered) wrap(out string, s source, mocks bool) {
 		l.helpers = append(l.helpers, "$meta")
 	}
 	l.helpers = append(l.helpers, mend.Helpers(prologue, body)...)
+	parameters := mend.CommonJS
+	if !common && !mocks {
+		body, parameters = mend.WithoutCommonJS(body)
+	}
 	head := "("
 	if mocks {
 		for _, name := range []string{"__dirname", "__filename"} { // vitest has them in every file
@@ -173,7 +115,7 @@ func (l *lowered) wrap(out string, s source, mocks bool) {
 	if l.mocking {
 		head += "async "
 	}
-	head += "function(exports,require,module"
+	head += "function(" + parameters
 	for _, n := range l.helpers {
 		head += "," + n
 	}
@@ -183,26 +125,12 @@ func (l *lowered) wrap(out string, s source, mocks bool) {
 	}
 	if kept != "" {
 		// One line, so that the code's second line is always the file's first.
-		head += joinLines(kept)
+		head += mend.JoinLines(kept)
 	}
 	l.code = mend.Parseable(head + "\n" + body + "\n})")
 }
 
 const importMeta = "var import_meta"
-
-// joinLines puts helper text on one line. esbuild ends its statements with
-// semicolons; only line comments have to go.
-func joinLines(text string) string {
-	var sb strings.Builder
-	for line := range strings.SplitSeq(text, "\n") {
-		line = strings.TrimSpace(line)
-		if !strings.HasPrefix(line, "//") {
-			sb.WriteString(line)
-			sb.WriteByte(' ')
-		}
-	}
-	return sb.String()
-}
 
 var publishes = lazyregexp.New(`(?m)^module\.exports = __toCommonJS\d*\(([\w$]+)\);$`)
 

@@ -222,7 +222,7 @@ func (sp *splitter) lower() ([]*lowered, bool) {
 			}
 		}
 		l.imports = compactRefs(l.imports)
-		l.wrap(string(f.Contents), source{path: input}, false)
+		l.wrap(string(f.Contents), source{path: input}, true, false)
 		if owner == trunk {
 			l.borrow(splitSelf)
 		}

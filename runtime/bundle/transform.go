@@ -18,7 +18,7 @@ import (
 
 // cacheVersion names the meaning of cached results; it changes whenever this
 // package or esbuild would produce something else for the same input.
-const cacheVersion = "minido-bundle-14 esbuild-0.28.2"
+const cacheVersion = "minido-bundle-15 esbuild-0.28.2"
 
 // supported are the features that goja has or lacks where the target alone
 // says otherwise. The target is ES2022 and not lower: older targets would lower
@@ -165,22 +165,24 @@ type metafile struct {
 
 // fill reads the result of an inner build.
 func (l *lowered) fill(r api.BuildResult, s source, mocks bool) error {
-	if err := l.fillImports(r); err != nil {
+	common, err := l.fillImports(r)
+	if err != nil {
 		return err
 	}
 	out, err := outputCode(r)
 	if err != nil {
 		return err
 	}
-	l.wrap(out, s, mocks)
+	l.wrap(out, s, common, mocks)
 	return nil
 }
 
-// fillImports takes the format and the imports from the metafile.
-func (l *lowered) fillImports(r api.BuildResult) error {
+// fillImports takes the format and the imports from the metafile. common says that the
+// file uses module or exports as CommonJS has them.
+func (l *lowered) fillImports(r api.BuildResult) (common bool, err error) {
 	var meta metafile
 	if err := json.Unmarshal([]byte(r.Metafile), &meta); err != nil {
-		return fmt.Errorf("metafile: %w", err)
+		return false, fmt.Errorf("metafile: %w", err)
 	}
 	l.format = formatCJS
 	// One file; of an async one also its importer, without imports of its own.
@@ -189,13 +191,14 @@ func (l *lowered) fillImports(r api.BuildResult) error {
 		if in.Format == "esm" {
 			l.format = formatESM
 		}
+		common = common || in.Format == "cjs"
 		for _, imp := range in.Imports {
 			if ref, ok := parseTagged(imp.Path); ok && !slices.Contains(l.imports, ref) {
 				l.imports = append(l.imports, ref)
 			}
 		}
 	}
-	return nil
+	return common, nil
 }
 
 func outputCode(r api.BuildResult) (string, error) {
@@ -271,7 +274,8 @@ func (o *Options) lowerAsync(l *lowered, s source, name string) (*lowered, []Mes
 	}
 	l.async = true
 	// The first stage still knows every import; the second gives the code.
-	if err := errors.Join(l.fillImports(first), l.fill(second, s, o.mocks(s))); err != nil {
+	_, err = l.fillImports(first)
+	if err := errors.Join(err, l.fill(second, s, o.mocks(s))); err != nil {
 		return nil, []Message{{File: name, Text: err.Error()}}
 	}
 	l.format = formatESM

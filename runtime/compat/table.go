@@ -171,7 +171,7 @@ var table = [count]Row{
 	WritableStreamSpecCompliantWriter:            {Name: "writable_stream_spec_compliant_writer", Disable: "no_writable_stream_spec_compliant_writer", Date: "2026-03-24", State: Implemented},
 	EncoderStreamSpecCompliantBackpressure:       {Name: "encoder_stream_spec_compliant_backpressure", Disable: "no_encoder_stream_spec_compliant_backpressure", Date: "2026-03-24", State: Implemented},
 	SpecCompliantPropertyAttributes:              {Name: "spec_compliant_property_attributes", Disable: "no_spec_compliant_property_attributes", Experimental: true, State: NeverOn},
-	WorkflowsPreserveNonRetryableErrorMessage:    {Name: "workflows_preserve_non_retryable_error_message", Disable: "workflows_replace_non_retryable_error_message", Date: "2026-05-14", State: NoDifference, Note: "of a binding or event that minido does not offer"},
+	WorkflowsPreserveNonRetryableErrorMessage:    {Name: "workflows_preserve_non_retryable_error_message", Disable: "workflows_replace_non_retryable_error_message", Date: "2026-05-14", State: Implemented},
 	WebSocketAutoReplyToClose:                    {Name: "web_socket_auto_reply_to_close", Disable: "web_socket_manual_reply_to_close", Date: "2026-04-07", State: Implemented},
 	EnableCtxVersionMetadata:                     {Name: "enable_ctx_version_metadata", Experimental: true, State: NeverOn},
 	NoResizableArrayBufferInBlob:                 {Name: "no_resizable_array_buffer_in_blob", Disable: "resizable_array_buffer_in_blob", State: NeverOn},

@@ -72,7 +72,7 @@ function (native, p) {
         const o = options(given, "send");
         const m = message(body, o.contentType, o.delaySeconds);
         if (m.body === undefined || !validDelay(m.delay)) refuse("send", "Bad Request");
-        if (m.body.byteLength > maxMessageBytes) refuse("send", "Payload Too Large");
+        if (m.body.byteLength > maxMessageBytes) refuse("send", `message length of ${m.body.byteLength} bytes exceeds limit of ${maxMessageBytes}`);
         return send([m], undefined);
       }
       async sendBatch(given, batchOptions) {
@@ -97,7 +97,9 @@ function (native, p) {
           total += m.body.byteLength;
           largest = MathMax(largest, m.body.byteLength);
         }
-        if (messages.length > maxBatchMessages || largest > maxMessageBytes || total > maxBatchBytes) refuse("sendBatch", "Payload Too Large");
+        if (messages.length > maxBatchMessages) refuse("sendBatch", `batch message count of ${messages.length} exceeds limit of ${maxBatchMessages}`);
+        if (largest > maxMessageBytes) refuse("sendBatch", `message in batch has length ${largest} bytes which exceeds single message size limit of ${maxMessageBytes}`);
+        if (total > maxBatchBytes) refuse("sendBatch", `batch size of ${total} bytes exceeds limit of ${maxBatchBytes}`);
         if (bad) refuse("sendBatch", "Bad Request");
         return send(messages, fallback);
       }

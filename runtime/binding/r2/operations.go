@@ -31,11 +31,13 @@ type Object struct {
 }
 
 // Range is a part of an object. A request has Offset, Length or both, or Suffix;
-// an answer has Offset and Length. In bytes.
+// an answer has Offset and Length. In bytes. One of a Range header that cannot be
+// satisfied is the whole object, as in miniflare.
 type Range struct {
 	Offset *int64 `json:"offset,omitempty"`
 	Length *int64 `json:"length,omitempty"`
 	Suffix *int64 `json:"suffix,omitempty"`
+	Header bool   `json:"header,omitempty"`
 }
 
 // Request is an operation's argument; each operation uses the members that it
@@ -130,7 +132,10 @@ func (b *Bucket) get(r Request, head bool) (Reply, []byte, error) {
 		return Reply{Object: &object}, nil, nil
 	}
 	if r.Range != nil {
-		if offset, length, err = r.Range.within(found.Size); err != nil {
+		switch at, n, err := r.Range.within(found.Size); {
+		case err == nil:
+			offset, length = at, n
+		case !r.Range.Header:
 			return Reply{}, nil, err
 		}
 	}

@@ -123,8 +123,8 @@ function (native, p) {
       // One range of bytes; anything else is the whole object, as HTTP has it.
       const m = RegExpPrototypeExec(/^bytes=(\d*)-(\d*)$/, headersGet(v, "range") ?? "");
       if (m === null || (m[1] === "" && m[2] === "")) return undefined;
-      if (m[1] === "") return { suffix: +m[2] };
-      return m[2] === "" ? { offset: +m[1] } : { offset: +m[1], length: +m[2] - +m[1] + 1 };
+      if (m[1] === "") return { suffix: +m[2], header: true };
+      return { offset: +m[1], length: m[2] === "" ? undefined : +m[2] - +m[1] + 1, header: true };
     };
     const metadata = (v) => {
       if (v === undefined || v === null) return {};

@@ -33,7 +33,8 @@ function (native, p) {
     return +m[1] * unit;
   };
   const nonRetryable = (e) => e?.name === "NonRetryableError" || (typeof e?.message === "string" && e.message.startsWith("NonRetryableError"));
-  // What an instance fails with that lets it go through (workflows-shared: engine.ts).
+  // What an instance fails with that lets it go through (workflows-shared: engine.ts), before
+  // the flag workflows_preserve_non_retryable_error_message.
   const fatal = { __proto__: null, name: "WorkflowFatalError", message: "The execution of the Workflow instance was terminated, as a step threw an NonRetryableError and it was not handled" };
   // A step's callback and run() are calls over RPC in the reference, which keeps the names
   // of these classes; any other becomes a part of the message (workerd: jsg/util.c++).
@@ -507,7 +508,7 @@ function (native, p) {
         this.#run = 0;
         if (error === undefined) this.#set("complete", ", output = ?", output);
         else if (failed?.name === terminated) this.#set("terminated");
-        else this.#set("errored", ", error = ?", JSONStringify(nonRetryable(error) ? fatal : plain(error)));
+        else this.#set("errored", ", error = ?", JSONStringify(nonRetryable(error) && !native.keepsMessage ? fatal : plain(error)));
         this.#changed();
       }
       // failing is why the instance fails: once a step may have been taken back, no run

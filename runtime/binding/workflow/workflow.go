@@ -19,6 +19,7 @@ import (
 	"minido.dev/minido/runtime/binding/driver"
 	"minido.dev/minido/runtime/cfapi"
 	"minido.dev/minido/runtime/clone"
+	"minido.dev/minido/runtime/compat"
 	"minido.dev/minido/runtime/config"
 	"minido.dev/minido/runtime/engine"
 	"minido.dev/minido/runtime/event"
@@ -130,6 +131,7 @@ func newEngine(a *cfapi.API, h driver.Handlers, b config.Binding) *goja.Object {
 			return vm.ToValue(text)
 		}},
 	)
+	native.Set("keepsMessage", a.Platform.Enabled(compat.WorkflowsPreserveNonRetryableErrorMessage))
 	native.Set("setTimeout", global.Get("setTimeout"))
 	native.Set("clearTimeout", global.Get("clearTimeout"))
 	steps := float64(defaultSteps)
