@@ -269,7 +269,7 @@ func plain(e vitest.Error) string {
 func asJUnit(r *vitest.Report, _ colors) (string, error) {
 	type failure struct {
 		Message string `xml:"message,attr"`
-		Type    string `xml:"type,attr"`
+		Type    string `xml:"type,attr,omitempty"`
 		Text    string `xml:",chardata"`
 	}
 	type testcase struct {
@@ -298,7 +298,13 @@ func asJUnit(r *vitest.Report, _ colors) (string, error) {
 		Time     string      `xml:"time,attr"`
 		Suites   []testsuite `xml:"testsuite"`
 	}{Name: "vitest tests"}
-	asFailure := func(e vitest.Error) failure { return failure{e.Message, e.Name, "\n" + plain(e) + "\n"} }
+	asFailure := func(e vitest.Error) failure {
+		x := failure{e.Message, e.Name, "\n" + plain(e) + "\n"}
+		if x.Type == "Unknown Error" { // vitest's word for what has no name
+			x.Type = ""
+		}
+		return x
+	}
 	seconds := func(ms float64) string { return fmt.Sprintf("%.3f", ms/1000) }
 	var whole float64 // milliseconds of virtual time
 	for _, f := range r.Files {
