@@ -3,8 +3,8 @@ package sqlstore
 // workerd counts rows read and written inside a patched SQLite; the binding
 // counts the same instructions (sqlite.Stmt.Count). Programs that it leaves
 // alone (conditions joined by OR that use several indexes) count advances of
-// cursors and changed rows only. Trees that a CREATE or DROP changes count as in workerd but for
-// statements that SQLite runs within.
+// cursors and changed rows only. Trees that a CREATE or DROP changes count as
+// in workerd but for statements that SQLite runs within.
 
 // RowsRead is what workerd's cursor.rowsRead counts so far.
 func (c *Cursor) RowsRead() int64 {

@@ -439,15 +439,22 @@ func TestFeatures(t *testing.T) {
 	}
 }
 
-// Moves counts how many rows a statement walked over.
-func TestCounters(t *testing.T) {
+// ofTenRows is a statement over a table t of ten rows.
+func ofTenRows(t *testing.T, sql string) (*Conn, *Stmt) {
+	t.Helper()
 	c := open(t, Memory)
 	must(t, c, "CREATE TABLE t(id INTEGER PRIMARY KEY, a)")
 	must(t, c, "INSERT INTO t(a) WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x+1 FROM c WHERE x<10) SELECT x FROM c")
-	st, _, err := c.Prepare("SELECT * FROM t WHERE a > 100", true)
+	st, _, err := c.Prepare(sql, true)
 	if err != nil {
 		t.Fatal(err)
 	}
+	return c, st
+}
+
+// Moves counts how many rows a statement walked over.
+func TestCounters(t *testing.T) {
+	c, st := ofTenRows(t, "SELECT * FROM t WHERE a > 100")
 	if row, err := st.Step(); row || err != nil {
 		t.Fatal(row, err)
 	}
@@ -484,13 +491,7 @@ func TestCounters(t *testing.T) {
 // A statement whose plan depends on what is bound is compiled anew for each value; it
 // counts each time (its rows as workerd 1.20261117.1 does), and keeps no program of before.
 func TestCountersOfBoundLimits(t *testing.T) {
-	c := open(t, Memory)
-	must(t, c, "CREATE TABLE t(id INTEGER PRIMARY KEY, a)")
-	must(t, c, "INSERT INTO t(a) WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x+1 FROM c WHERE x<10) SELECT x FROM c")
-	st, _, err := c.Prepare("SELECT * FROM t ORDER BY id LIMIT ?", true)
-	if err != nil {
-		t.Fatal(err)
-	}
+	_, st := ofTenRows(t, "SELECT * FROM t ORDER BY id LIMIT ?")
 	for i := range 20 {
 		st.Count()
 		limit := i%3 + 1

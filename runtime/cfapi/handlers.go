@@ -116,8 +116,11 @@ func (a handlers) queueResult(r *event.QueueResult, err error) goja.Value {
 	}
 	list := func(v any) goja.Value {
 		text, err := json.Marshal(v)
-		if err != nil || string(text) == "null" {
-			text = []byte("[]") // texts and numbers always marshal
+		if err != nil {
+			a.Engine.Rethrow(err)
+		}
+		if string(text) == "null" {
+			text = []byte("[]")
 		}
 		return a.ParseJSON(string(text))
 	}
