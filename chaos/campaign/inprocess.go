@@ -293,6 +293,9 @@ func mayGoOn(why string) bool {
 
 // Leave implements World.
 func (w *processWorld) Leave(died bool, err error) error {
+	if died && err == nil && drain(w.session, w.driven, w.camp.clock) {
+		w.driven = nil
+	}
 	w.stop()
 	w.stop = func() {}
 	if died && err == nil {
@@ -306,6 +309,24 @@ func (w *processWorld) Leave(died bool, err error) error {
 	}
 	w.driven = nil
 	return err
+}
+
+// drain has clients read what a server that has died had sent, and the driver notice the
+// death by itself: to hang up instead would race with answers that are on their way. It
+// reports whether the driver has stopped.
+func drain(s *drive.Session, driven <-chan error, c clock.Clock) bool {
+	ctx, cancel := wait.WithLimit(context.Background(), c, deathLimit)
+	defer cancel()
+	s.Drain(ctx)
+	if driven == nil {
+		return false // none runs
+	}
+	select {
+	case <-driven: // what it had not sent comes in the next life
+		return true
+	case <-ctx.Done():
+		return false
+	}
 }
 
 // Bury implements World: the files lie where the next life looks for them, and the

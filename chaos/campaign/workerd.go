@@ -260,6 +260,9 @@ func (w *workerdWorld) Kill() error {
 
 // Leave implements World.
 func (w *workerdWorld) Leave(died bool, err error) error {
+	if died && err == nil && drain(w.run.session, w.driven, w.camp.clock) {
+		w.driven = nil
+	}
 	w.stop()
 	w.stop = func() {}
 	if died && err == nil && w.driven != nil {

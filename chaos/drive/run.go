@@ -9,6 +9,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -17,6 +18,7 @@ import (
 	"minido.dev/minido/chaos/agentrpc"
 	"minido.dev/minido/chaos/history"
 	"minido.dev/minido/chaos/wait"
+	"minido.dev/minido/internal/clock"
 	"minido.dev/minido/internal/killpoint"
 	"minido.dev/minido/internal/sched"
 )
@@ -54,6 +56,8 @@ type Session struct {
 
 	mu      sync.Mutex // guards everything below
 	url     string
+	life    context.Context    // of the pauses in the present life; nil before the first
+	ebb     context.CancelFunc // ends it
 	clients map[string]*agentrpc.Client
 	opened  []*agentrpc.Client // in order
 	sockets []*Socket          // in order
@@ -290,7 +294,7 @@ func (s *Session) pass(ctx context.Context, pause time.Duration) error {
 	}
 	s.Grant(pause)
 	began := s.scheduler.Clock().Now()
-	err := wait.Pause(ctx, s.scheduler.Clock(), pause)
+	err := s.Pause(ctx, s.scheduler.Clock(), pause)
 	s.mu.Lock()
 	s.paced += s.scheduler.Clock().Now().Sub(began)
 	s.mu.Unlock()
@@ -298,6 +302,21 @@ func (s *Session) pass(ctx context.Context, pause time.Duration) error {
 		return fmt.Errorf("%w: its life ended while the client waited", ErrUnsent)
 	}
 	return nil
+}
+
+// Pause lets d of c's time pass. The error says that the present life is over: Drain has
+// begun, or ctx has ended.
+func (s *Session) Pause(ctx context.Context, c clock.Clock, d time.Duration) error {
+	s.mu.Lock()
+	life := s.life
+	s.mu.Unlock()
+	if life == nil {
+		return wait.Pause(ctx, c, d)
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	defer context.AfterFunc(life, func() { cancel(ErrUnsent) })()
+	return wait.Pause(ctx, c, d)
 }
 
 // Paced is how long the clients have waited before their steps so far.
@@ -316,6 +335,27 @@ func (s *Session) Connect(url string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.url = url
+	s.life, s.ebb = context.WithCancel(context.Background())
+}
+
+// Drain has the clients of a server that has died read what it had sent before: an answer
+// that has reached the client's machine is not lost. Nothing new is sent, and pauses end.
+// It returns when no agent's client has a connection any more, or ctx has ended: what else
+// the driver waits for then ends with its connection, which the dead cannot keep open.
+func (s *Session) Drain(ctx context.Context) {
+	s.mu.Lock()
+	s.url = ""
+	if s.ebb != nil {
+		s.ebb()
+	}
+	opened := slices.Clone(s.opened)
+	s.mu.Unlock()
+	for _, c := range opened {
+		select {
+		case <-c.Lost():
+		case <-ctx.Done():
+		}
+	}
 }
 
 // Disconnect ends the clients of this life.

@@ -11,7 +11,6 @@ import (
 
 	"minido.dev/minido/chaos/agentrpc"
 	"minido.dev/minido/chaos/drive"
-	"minido.dev/minido/chaos/wait"
 	"minido.dev/minido/internal/clock"
 	"minido.dev/minido/internal/sched"
 )
@@ -195,7 +194,7 @@ func (e *engine) begin(op *operation) {
 			if op.kind == "advance" && left > 0 {
 				session.Grant(durationMs(left))
 			}
-			if left > 0 && wait.Pause(ctx, c, durationMs(left)) != nil {
+			if left > 0 && session.Pause(ctx, c, durationMs(left)) != nil {
 				op.err = drive.ErrUnsent // the life is over; what is left is slept in the next
 			}
 		case "call", "chat", "resume", "fetch":
