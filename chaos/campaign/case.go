@@ -147,7 +147,9 @@ func (r *caseRun) count() {
 	if r.history == nil {
 		return // there was no world to send to
 	}
-	for _, e := range r.history.Events() {
+	events := r.history.Events()
+	r.result.achieved = achievedIn(events)
+	for _, e := range events {
 		if e.Kind == history.Call {
 			r.result.calls++
 			r.result.chats = r.result.chats || e.Text == "chat" || e.Text == "resume"

@@ -129,6 +129,9 @@ func enumerate(ctx context.Context, o Options, depth int) (r Report, paceable bo
 		if errors.Is(err, errFailedClean) {
 			return nil
 		}
+		if err == nil {
+			err = c.proves(clean)
+		}
 		if err != nil {
 			return err
 		}
@@ -445,6 +448,9 @@ func Random(ctx context.Context, o Options, seed uint64, runs int) (Report, erro
 		clean, err := c.clean(ctx)
 		if errors.Is(err, errFailedClean) {
 			return nil
+		}
+		if err == nil {
+			err = c.proves(clean)
 		}
 		if err != nil {
 			return err

@@ -120,6 +120,9 @@ type Options struct {
 	AI *upstream.Model
 	// AIURL is a provider that runs elsewhere, in place of AI.
 	AIURL string
+	// FailingSteps allows that every step of the clients fails without a fault. Otherwise
+	// Enumerate and Random refuse such clients.
+	FailingSteps bool
 	// NoDifferential has runs not compared with those without faults. Mask are patterns
 	// (path.Match) of tables, KV keys and table.column that are not compared; CommandMask
 	// those that a replay has to name.

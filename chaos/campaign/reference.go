@@ -267,7 +267,7 @@ func (r *caseRun) compare(ctx context.Context, e check.Evidence, known bool) (fo
 			return nil, "", err
 		}
 		if awake != nil {
-			kind, differences = oracle.Judge(*awake, allowed, *mask, len(lost) > 0)
+			kind, differences = oracle.Judge(awake.WithoutTold(again), allowed, *mask, len(lost) > 0)
 		}
 	}
 	if kind == oracle.Told && r.camp.Mode != Workerd { // of a finding that is confirmed, that is known

@@ -135,6 +135,8 @@ type Case struct {
 	// followed a chat.
 	calls int
 	chats bool
+	// achieved is what became of them.
+	achieved achieved
 	// living says that a restless case had nothing left but alarms, timers and sockets.
 	living bool
 	// lines are those of a simulation's log.

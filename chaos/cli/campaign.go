@@ -97,19 +97,20 @@ type Common struct {
 // Enumerate is \`minido chaos enumerate\`.
 type Enumerate struct {
 	Common
-	Depth     int           `default:"1" help:"1: one fault for each run. 2: then a second kill at each point of each recovery."`
-	Fault     string        `default:"kill" placeholder:"KIND" help:"What happens at each point: kill (default), or one of the other kinds of faults that docs/chaos.md lists, such as crash or fail(full)."`
-	For       time.Duration `placeholder:"TIME" help:"Begin no run after this time; --resume goes on with the rest."`
-	Max       int           `placeholder:"N" help:"Visit at most N points of each depth, spread evenly."`
-	Schedules int           `placeholder:"N" help:"In a simulation, also run up to N orders of messages (calls between objects, their results, alarms), each of which differs for some object; a result must be one of doing things one after the other."`
-	Infer     bool          `help:"Print the invariants over several rows (sums, counts, references) that held in every state of the run without faults, as code for a scenario."`
-	Each      bool          `help:"In a simulation, run every point. Otherwise points at which a death leaves the same world (files, clients, time) are run once, and each is judged."`
+	Depth        int           `default:"1" help:"1: one fault for each run. 2: then a second kill at each point of each recovery."`
+	Fault        string        `default:"kill" placeholder:"KIND" help:"What happens at each point: kill (default), or one of the other kinds of faults that docs/chaos.md lists, such as crash or fail(full)."`
+	For          time.Duration `placeholder:"TIME" help:"Begin no run after this time; --resume goes on with the rest."`
+	Max          int           `placeholder:"N" help:"Visit at most N points of each depth, spread evenly."`
+	Schedules    int           `placeholder:"N" help:"In a simulation, also run up to N orders of messages (calls between objects, their results, alarms), each of which differs for some object; a result must be one of doing things one after the other."`
+	FailingSteps bool          `help:"Go on where every step of the clients fails without a fault: for steps that are meant to be refused."`
+	Infer        bool          `help:"Print the invariants over several rows (sums, counts, references) that held in every state of the run without faults, as code for a scenario."`
+	Each         bool          `help:"In a simulation, run every point. Otherwise points at which a death leaves the same world (files, clients, time) are run once, and each is judged."`
 }
 
 // Run implements kong's command interface.
 func (c *Enumerate) Run() error {
 	return c.run(os.Stdout, func(ctx context.Context, o campaign.Options) (campaign.Report, error) {
-		o.Max, o.Each, o.Schedules, o.For = c.Max, c.Each, c.Schedules, c.For
+		o.Max, o.Each, o.Schedules, o.For, o.FailingSteps = c.Max, c.Each, c.Schedules, c.For, c.FailingSteps
 		var err error
 		if o.Fault, err = fault.ParseKind(c.Fault); err != nil {
 			return campaign.Report{Code: chaos.Usage}, &chaos.UsageError{Text: "--fault: " + err.Error()}
@@ -135,12 +136,14 @@ type Random struct {
 	Runs   int           `default:"50" help:"How many plans."`
 	Corpus string        `placeholder:"DIR" help:"Keep plans that came where none before had in this directory, and begin with those that are there."`
 	For    time.Duration `placeholder:"TIME" help:"Draw plans for this long, however many."`
+
+	FailingSteps bool `help:"Go on where every step of the clients fails without a fault: for steps that are meant to be refused."`
 }
 
 // Run implements kong's command interface.
 func (c *Random) Run() error {
 	return c.run(os.Stdout, func(ctx context.Context, o campaign.Options) (campaign.Report, error) {
-		o.For, o.Corpus = c.For, c.Corpus
+		o.For, o.Corpus, o.FailingSteps = c.For, c.Corpus, c.FailingSteps
 		return campaign.Random(ctx, o, c.Seed, c.Runs)
 	})
 }

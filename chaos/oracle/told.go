@@ -145,7 +145,8 @@ func Sent(events []history.Event) map[string]bool {
 // WithoutTold is s without what clients were told in answer to some steps: texts and data
 // of their calls. A fault has cut those, and the client has sent them again.
 func (s State) WithoutTold(steps []string) State {
-	out := State{tables: maps.Clone(s.tables), woken: s.woken}
+	out := s
+	out.tables = maps.Clone(s.tables)
 	for _, step := range steps {
 		prefix := toldPrefix + normal(strings.TrimSpace(step)) + " "
 		maps.DeleteFunc(out.tables, func(at place, _ table) bool { return at.isTold() && strings.HasPrefix(at.name, prefix) })
