@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"minido.dev/minido/chaos/check"
+	"minido.dev/minido/chaos/cut"
 	"minido.dev/minido/chaos/drive"
 	"minido.dev/minido/chaos/fault"
 	"minido.dev/minido/chaos/history"
@@ -148,7 +149,7 @@ func (r *caseRun) count() {
 		return // there was no world to send to
 	}
 	events := r.history.Events()
-	r.result.achieved = achievedIn(events)
+	r.result.achieved = cut.StepsIn(events)
 	for _, e := range events {
 		if e.Kind == history.Call {
 			r.result.calls++

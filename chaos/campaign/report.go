@@ -9,6 +9,7 @@ import (
 
 	"minido.dev/minido/chaos"
 	"minido.dev/minido/chaos/check"
+	"minido.dev/minido/chaos/cut"
 	"minido.dev/minido/chaos/infer"
 	"minido.dev/minido/chaos/place"
 	"minido.dev/minido/chaos/sim"
@@ -136,7 +137,7 @@ type Case struct {
 	calls int
 	chats bool
 	// achieved is what became of them.
-	achieved achieved
+	achieved cut.Steps
 	// living says that a restless case had nothing left but alarms, timers and sockets.
 	living bool
 	// lines are those of a simulation's log.

@@ -47,6 +47,7 @@ func TestClientsThatAchieveNothing(t *testing.T) {
 		{"one has an error", `await fetch("GET", "/ok"); await attempt(() => fetch("GET", "/boom"));`, false, chaos.Pass,
 			`1 of the clients' 2 steps had an error, and what that leaves undone is not tested; the first is GET /boom: status 500`},
 		{"one is refused", `await fetch("GET", "/ok"); await attempt(() => fetch("GET", "/typo"));`, false, chaos.Pass, ""},
+		{"a question is answered", `await attempt(() => fetch("GET", "/typo")); await until(() => fetch("GET", "/ok"));`, false, chaos.Pass, ""},
 		{"asked until it is there", `await fetch("GET", "/ok"); await attempt(() => until(() => fetch("GET", "/boom"), { within: "1s" }));`, false, chaos.Pass, ""},
 	} {
 		file := filepath.Join(dir, "a.chaos.ts")

@@ -313,10 +313,7 @@ func (s *Session) Pause(ctx context.Context, c clock.Clock, d time.Duration) err
 	if life == nil {
 		return wait.Pause(ctx, c, d)
 	}
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	defer context.AfterFunc(life, func() { cancel(ErrUnsent) })()
-	return wait.Pause(ctx, c, d)
+	return wait.PauseWithin(ctx, life, c, d)
 }
 
 // Paced is how long the clients have waited before their steps so far.

@@ -44,10 +44,15 @@ func Until(ctx context.Context, c clock.Clock, limit time.Duration, what string,
 // Pause returns after d, or with the cause of ctx's end before that. It is for
 // pacing and for faults that are defined by a time, never for "long enough".
 func Pause(ctx context.Context, c clock.Clock, d time.Duration) error {
+	return PauseWithin(ctx, ctx, c, d)
+}
+
+// PauseWithin is Pause that life's end ends, too, with its cause.
+func PauseWithin(ctx, life context.Context, c clock.Clock, d time.Duration) error {
 	fired := make(chan struct{})
 	t := c.AfterFunc(d, func() { close(fired) })
 	defer t.Stop()
-	yield(c, func() bool { return over(fired) || ctx.Err() != nil })
+	yield(c, func() bool { return over(fired) || ctx.Err() != nil || life.Err() != nil })
 	if over(fired) {
 		return nil // whatever else has happened
 	}
@@ -56,6 +61,8 @@ func Pause(ctx context.Context, c clock.Clock, d time.Duration) error {
 		return nil
 	case <-ctx.Done():
 		return context.Cause(ctx)
+	case <-life.Done():
+		return context.Cause(life)
 	}
 }
 
