@@ -303,7 +303,7 @@ func (r *caseRun) recovered(got oracle.State, allowed []oracle.State, mask oracl
 		}
 		earlier = append(earlier, state)
 	}
-	loose, rest, ok := mask.Recovered(got, earlier, oracle.Sent(r.evidence.Events))
+	loose, rest, ok := mask.Recovered(got, earlier, oracle.Sent(r.evidence.Events), oracle.Heard(r.evidence.Events))
 	if !ok {
 		return kind, differences, nil
 	}

@@ -46,6 +46,7 @@ func TestClientsThatAchieveNothing(t *testing.T) {
 		{"meant to fail", `await attempt(() => fetch("GET", "/typo"));`, true, chaos.Pass, ""},
 		{"one has an error", `await fetch("GET", "/ok"); await attempt(() => fetch("GET", "/boom"));`, false, chaos.Pass,
 			`1 of the clients' 2 steps had an error, and what that leaves undone is not tested; the first is GET /boom: status 500`},
+		{"no body", `await until(() => fetch("GET", "/ok").then(() => {}), { within: "1s" });`, false, chaos.Usage, "until: not true within 1s; the last answer was undefined, as of a response without a body: return true behind it"},
 		{"one is refused", `await fetch("GET", "/ok"); await attempt(() => fetch("GET", "/typo"));`, false, chaos.Pass, ""},
 		{"a question is answered", `await attempt(() => fetch("GET", "/typo")); await until(() => fetch("GET", "/ok"));`, false, chaos.Pass, ""},
 		{"asked until it is there", `await fetch("GET", "/ok"); await attempt(() => until(() => fetch("GET", "/boom"), { within: "1s" }));`, false, chaos.Pass, ""},

@@ -16,11 +16,11 @@ import (
 // Mask says what is not compared: what differs between runs without faults, and
 // what a project excludes. Immutable once learnt.
 type Mask struct {
-	columns map[string]bool // "namespace/table.column"; "namespace/table" is all of it
-	objects map[string]bool // namespaces whose ids differ: their objects are one heap of rows
-	given   []string        // patterns of table, or table.column
-	records map[string]bool // "namespace/table" with records of a recovery; nil without any
-	births  []State         // what constructors leave, an object each
+	columns map[string]bool     // "namespace/table.column"; "namespace/table" is all of it
+	objects map[string]bool     // namespaces whose ids differ: their objects are one heap of rows
+	given   []string            // patterns of table, or table.column
+	records map[string][]record // of a recovery, by "namespace/table"; nil without any
+	births  []State             // what constructors leave, an object each
 }
 
 // counted are columns, KV entries and tables, and words of a row, with which correct
@@ -428,7 +428,7 @@ func Differences(got, want State, m Mask) []Difference {
 			continue
 		}
 		for _, row := range slices.Sorted(slices.Values(union(have, should))) {
-			if have[row] < should[row] && (m.records[at.key()] || m.records != nil && at.name == effects) {
+			if have[row] < should[row] && (m.records[at.key()] != nil || m.records != nil && at.name == effects) {
 				continue // the record is there in its place: it may say that this was given up
 			}
 			if have[row] > should[row] && tried[at.key()] > usual[at.key()] {
@@ -446,67 +446,7 @@ func Differences(got, want State, m Mask) []Difference {
 			}
 		}
 	}
-	return out
-}
-
-// digits are what shifts when a recovery adds rows: numbers of rows, versions.
-var digits = lazyregexp.New(`\d+`)
-
-// word is what programs name states and kinds of events with.
-var word = lazyregexp.New(`[A-Za-z_]+`)
-
-// Recovered looks for rows with which a program records that it has recovered: they
-// have a word that no earlier state has in that column, neither of runs without faults nor
-// at the deaths. A word that clients have sent is what they want stored, and says nothing of a
-// recovery, but where it is in a table that has no rows otherwise. What is left of got is then
-// compared without numbers, which such rows shift. ok is false without any.
-func (m Mask) Recovered(got State, earlier []State, sent map[string]bool) (loose Mask, rest State, ok bool) {
-	known, used := map[string]bool{}, map[string]bool{}
-	for _, s := range earlier {
-		s.words(func(at place, _ int, column, word string) { known[column+" "+word], used[at.key()] = true, true })
-	}
-	records := map[place]map[int]bool{}
-	got.words(func(at place, row int, column, word string) {
-		if !known[column+" "+word] && !(sent[word] && used[at.key()]) {
-			if records[at] == nil {
-				records[at] = map[int]bool{}
-			}
-			records[at][row] = true
-		}
-	})
-	if len(records) == 0 {
-		return m, got, false
-	}
-	loose, rest = m, State{tables: maps.Clone(got.tables), cut: got.cut, woken: got.woken}
-	loose.records = map[string]bool{}
-	for at, rows := range records { // order-independent: each place has its own rows
-		loose.records[at.key()] = true
-		t := got.tables[at]
-		left := table{columns: t.columns}
-		for i, row := range t.rows {
-			if !rows[i] {
-				left.rows = append(left.rows, row)
-			}
-		}
-		rest.tables[at] = left
-	}
-	return loose, rest, true
-}
-
-// words tells each word of each row of a table of SQL, with its column.
-func (s State) words(tell func(at place, row int, column, word string)) {
-	for at, t := range s.tables { // order-independent: what is told is a set
-		if at.namespace == "" || strings.HasPrefix(at.name, "(") {
-			continue
-		}
-		for n, row := range t.rows {
-			for i, column := range t.columns {
-				for _, w := range word.FindAllString(row[i], -1) {
-					tell(at, n, at.key()+"."+column, w)
-				}
-			}
-		}
-	}
+	return append(out, m.mistaken(got, want)...)
 }
 
 // attempts counts the rows that speak of attempts, by table.

@@ -101,12 +101,12 @@ func TestRecords(t *testing.T) {
 	death := world("a/x runs n=1 mode=execute")
 	m := Learn([]State{clean}, nil, nil)
 	recorded := world("a/x runs n=1 mode=execute", "a/x runs n=2 mode=recover", "a/x events seq=2 type=message")
-	loose, rest, ok := m.Recovered(recorded, []State{clean, death}, nil)
+	loose, rest, ok := m.Recovered(recorded, []State{clean, death}, nil, nil)
 	if kind, diff := Judge(rest, []State{clean}, loose, false); !ok || kind != "" {
 		t.Errorf("%v %q %v", ok, kind, diff)
 	}
 	twice := world("a/x runs n=1 mode=execute", "a/x runs n=2 mode=recover", "a/x events seq=1 type=message", "a/x events seq=2 type=message")
-	loose, rest, _ = m.Recovered(twice, []State{clean, death}, nil)
+	loose, rest, _ = m.Recovered(twice, []State{clean, death}, nil, nil)
 	if kind, _ := Judge(rest, []State{clean}, loose, false); kind != Twice {
 		t.Errorf("a message twice beside a record is %q", kind)
 	}
@@ -116,14 +116,14 @@ func TestRecords(t *testing.T) {
 	}
 	delivered, sent := world("a/x sent id=call"), map[string]bool{"tea": true}
 	again := world("a/x sent id=call", "a/x sent id=tea")
-	if _, _, ok := m.Recovered(again, []State{delivered}, sent); ok {
+	if _, _, ok := m.Recovered(again, []State{delivered}, sent, nil); ok {
 		t.Error("what clients have sent counts as a record of the recovery")
 	}
-	if _, _, ok := m.Recovered(world("a/x sent id=call", "a/x resumed id=tea"), []State{delivered}, sent); !ok {
+	if _, _, ok := m.Recovered(world("a/x sent id=call", "a/x resumed id=tea"), []State{delivered}, sent, nil); !ok {
 		t.Error("what is in a table for recoveries alone counts as no record")
 	}
 	stuck := world("a/x runs n=1 mode=running")
-	if _, _, ok := m.Recovered(stuck, []State{clean, stuck}, nil); ok {
+	if _, _, ok := m.Recovered(stuck, []State{clean, stuck}, nil, nil); ok {
 		t.Error("a state that the death left counts as a record of the recovery")
 	}
 }

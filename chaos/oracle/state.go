@@ -46,7 +46,8 @@ const (
 type table struct {
 	columns []string
 	rows    [][]string
-	serial  string // the column that AUTOINCREMENT numbers, or ""
+	serial  string   // the column that AUTOINCREMENT numbers, or ""
+	keys    []string // the columns of the primary key
 	// greeting is how many of the first rows a socket was told before its client sent anything.
 	greeting int
 }
@@ -202,8 +203,13 @@ func (s State) add(db *evidence.DB, at place, name string, rows []evidence.Row) 
 		all.rows = append(all.rows, expand(r))
 	}
 	t := all.table()
-	declared, err := db.Query("SELECT m.sql, c.name FROM sqlite_master m, pragma_table_info(m.name) c WHERE m.type = 'table' AND m.name = ? AND c.pk = 1", name)
-	if err == nil && len(declared) == 1 && autoincrement.MatchString(declared[0].Text("sql")) {
+	declared, err := db.Query("SELECT m.sql, c.name FROM sqlite_master m, pragma_table_info(m.name) c WHERE m.type = 'table' AND m.name = ? AND c.pk > 0 ORDER BY c.pk", name)
+	for _, key := range declared {
+		if slices.Contains(t.columns, key.Text("name")) { // it is no object of JSON
+			t.keys = append(t.keys, key.Text("name"))
+		}
+	}
+	if len(declared) == 1 && autoincrement.MatchString(declared[0].Text("sql")) {
 		t.serial = declared[0].Text("name")
 	}
 	s.put(at, name, t)

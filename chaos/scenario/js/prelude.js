@@ -39,14 +39,15 @@
       const asked = () => native.now() - native.paced(); // the time that clients wait does not count
       const end = asked() + within;
       const question = native.question();
-      for (;;) {
+      for (let last = "every answer was lost"; ;) {
         try {
           const value = await native.ask(question, fn);
           if (value) return value;
+          last = `the last answer was ${show(value)}` + (value === undefined ? ", as of a response without a body: return true behind it" : "");
         } catch (err) {
           if (!(err instanceof LostError)) throw err;
         }
-        if (asked() >= end) throw new Error(`until: not true within ${options?.within ?? "1m"}`);
+        if (asked() >= end) throw new Error(`until: not true within ${options?.within ?? "1m"}; ${last}`);
         await driver.sleep(every);
       }
     },
