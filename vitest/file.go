@@ -65,7 +65,13 @@ type answer struct {
 	File      *Task
 	Snapshot  *Snapshot
 	Unhandled []Error
+	// Connections are the test's own, in runs for chaos.
+	Connections connections
 }
+
+// connections are those of a test: how many calls were lost, how many WebSockets it has opened,
+// and how many of them were cut.
+type connections struct{ Calls, Sockets, Cut int }
 
 // do runs the file. The error is of this process; what the file does wrong is in
 // the answer.

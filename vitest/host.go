@@ -297,8 +297,7 @@ func (h *host) act(a arguments) error {
 	case errors.As(err, &refused) && a.Running:
 		return errReferenced
 	case errors.Is(err, pool.ErrNotRunning) && a.Running:
-		//lint:ignore ST1005 the text is workerd's
-		return errors.New("Cannot evict Durable Object: it is not currently running.")
+		return errNotRunning
 	case errors.Is(err, pool.ErrNotRunning):
 		return nil
 	}
@@ -312,8 +311,12 @@ const (
 	look     = 16 * time.Millisecond
 )
 
-//lint:ignore ST1005 the text is workerd's
-var errReferenced = errors.New("Timed out waiting to evict Durable Object: it still has active references.")
+var (
+	//lint:ignore ST1005 the text is workerd's
+	errReferenced = errors.New("Timed out waiting to evict Durable Object: it still has active references.")
+	//lint:ignore ST1005 the text is workerd's
+	errNotRunning = errors.New("Cannot evict Durable Object: it is not currently running.")
+)
 
 func (h *host) perform(ref pool.Ref, action pool.Action) error {
 	w := h.run.world

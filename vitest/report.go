@@ -1,8 +1,11 @@
 package vitest
 
 import (
+	"fmt"
+	"slices"
 	"time"
 
+	"minido.dev/minido/internal/lazyregexp"
 	"minido.dev/minido/vitest/coverage"
 )
 
@@ -17,9 +20,9 @@ type Report struct {
 	// Skips the tests that opted out.
 	Chaos   Fault
 	Checked int
-	// Lost counts runs in which a call of the test itself lost its connection and
-	// the test let that fail it: they say nothing about the worker.
-	Lost  int
+	// Lost are the runs in which a connection of the test itself was lost and the test let
+	// that fail it: they say nothing about the worker.
+	Lost  []Lost
 	Skips []Skip
 	// Updates says that snapshots were to be updated (Options.Update).
 	Updates bool
@@ -70,13 +73,30 @@ type Snapshot struct {
 	UncheckedKeys                      []string // of snapshots that no test asks for any more
 }
 
-// Finding is a test that fails with a fault at one effect point.
+// Finding is a test that fails with a fault at one effect point, or, with a Number of 0, without
+// one when it runs alone.
 type Finding struct {
 	File, Test string
 	Point      string // label
 	Number     int    // of the point within the test
 	Errors     []Error
 	Replay     string // a command line
+}
+
+// With says what the test failed with, a fault of that kind or none.
+func (x Finding) With(fault Fault) string {
+	if x.Number == 0 {
+		return "alone and without a fault (does it need what other tests leave?)"
+	}
+	return fmt.Sprintf("with %s at %s", fault, x.Point)
+}
+
+// Lost is a run of a test that says nothing about the worker, and why, a sentence.
+type Lost struct {
+	File, Test string
+	Point      string // label
+	Number     int    // of the point within the test
+	Why        string
 }
 
 // Skip is a test that opted out of faults.
@@ -106,6 +126,24 @@ func (f *File) Tests() (all []Test) {
 	}
 	if f.Root != nil {
 		walk(f.Root, nil)
+	}
+	return all
+}
+
+// escapes are the escape sequences in a diff.
+var escapes = lazyregexp.New("\x1b\\[[0-9;]*m")
+
+// PlainDiff is Diff without its colours.
+func (e Error) PlainDiff() string { return escapes.ReplaceAllString(e.Diff, "") }
+
+// allErrors lists those of a task and of what is below it. Those of a test that passed when it
+// was tried again are none.
+func (t *Task) allErrors() (all []Error) {
+	if t.Type != "test" || t.State == "fail" {
+		all = slices.Clone(t.Errors)
+	}
+	for _, c := range t.Tasks {
+		all = append(all, c.allErrors()...)
 	}
 	return all
 }

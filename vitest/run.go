@@ -206,6 +206,11 @@ func (r *runner) once(run *fileRun) (*answer, error) {
 // chaos repeats the tests of a file that passed, with the fault at their points.
 func (r *runner) chaos(path string, f *File) error {
 	o := r.project.options
+	if f.Snapshot.Added+f.Snapshot.Updated > 0 { // those within the file: it has changed
+		if err := r.bundle(r.project.files); err != nil {
+			return err
+		}
+	}
 	for _, t := range f.Tests() {
 		if t.State != "pass" {
 			continue
@@ -221,12 +226,12 @@ func (r *runner) chaos(path string, f *File) error {
 			a, err := r.once(x)
 			return x, a, err
 		}
-		base, a, err := run(0, killpoint.Point{})
+		base, undisturbed, err := run(0, killpoint.Point{})
 		if err != nil {
 			return err
 		}
-		if bad := errorsOf(a); bad != nil {
-			r.report.Findings = append(r.report.Findings, Finding{File: f.Path, Test: join(t.Path, " > "), Point: "none: the test fails when it runs alone", Errors: bad})
+		if bad := errorsOf(undisturbed); bad != nil {
+			r.report.Findings = append(r.report.Findings, Finding{File: f.Path, Test: join(t.Path, " > "), Errors: bad, Replay: r.replay(f, t, 0)})
 			continue
 		}
 		for _, n := range spread(len(base.window), o.Points, o.At) {
@@ -235,10 +240,12 @@ func (r *runner) chaos(path string, f *File) error {
 				return err
 			}
 			r.report.Checked++
-			switch bad := errorsOf(a); {
+			bad := errorsOf(a)
+			why := lost(bad, undisturbed.Connections, a.Connections)
+			switch {
 			case bad == nil:
-			case onlyLost(bad):
-				r.report.Lost++
+			case why != "":
+				r.report.Lost = append(r.report.Lost, Lost{File: f.Path, Test: join(t.Path, " > "), Point: base.window[n-1].Label(), Number: n, Why: why})
 			default:
 				r.report.Findings = append(r.report.Findings, Finding{File: f.Path, Test: join(t.Path, " > "), Point: base.window[n-1].Label(), Number: n, Errors: bad, Replay: r.replay(f, t, n)})
 			}
@@ -285,24 +292,38 @@ func errorsOf(a *answer) (all []Error) {
 	if !f.Failed() {
 		return nil
 	}
-	for _, t := range f.Tests() {
-		all = append(all, t.Errors...)
+	if a.File != nil {
+		all = a.File.allErrors()
 	}
-	if all = append(all, a.Unhandled...); a.File != nil {
-		all = append(all, a.File.Errors...)
-	}
-	if all == nil {
-		all = []Error{{Name: "Error", Message: "a hook of a suite failed"}}
+	if all = append(all, a.Unhandled...); all == nil {
+		all = []Error{{Name: "Error", Message: "the file failed without an error"}}
 	}
 	return all
 }
 
-// onlyLost reports whether nothing but lost connections failed.
-func onlyLost(all []Error) bool {
-	return !slices.ContainsFunc(all, func(e Error) bool { return e.Message != durableobject.Lost().Message })
+// lost says why what failed in a run says nothing about the worker, "" if it does. A test that
+// calls again, or opens another WebSocket than it does undisturbed, does as clients in production
+// do: what fails then is the worker's.
+func lost(all []Error, undisturbed, run connections) string {
+	text := durableobject.Lost().Message
+	other := func(e Error) bool {
+		if e.Message == text || strings.HasPrefix(e.Message, `promise rejected "Error: `+text) { // await expect(call).resolves
+			return false
+		}
+		return run.Calls == 0 || !strings.Contains(e.Message+e.PlainDiff(), text) // what was caught is compared with something
+	}
+	switch {
+	case !slices.ContainsFunc(all, other):
+		return fmt.Sprintf("a call of the test failed with %q, and the test did not call again", text)
+	case !slices.ContainsFunc(all, func(e Error) bool { return e.Message != errNotRunning.Error() && other(e) }):
+		return "the test evicts an object that had died"
+	case run.Cut > 0 && run.Sockets <= undisturbed.Sockets:
+		return "a WebSocket of the test was cut, and the test did not open it again"
+	}
+	return ""
 }
 
-// replay is a command that runs one test with the fault at one point.
+// replay is a command that runs one test with the fault at its nth point; at 0 without one.
 func (r *runner) replay(f *File, t Test, n int) string {
 	o := r.project.options
 	line := fmt.Sprintf("minido test %s --dir %s", quote(f.Path), quote(o.Dir))
@@ -312,7 +333,11 @@ func (r *runner) replay(f *File, t Test, n int) string {
 	if o.Timeout > 0 {
 		line += " --test-timeout " + o.Timeout.String()
 	}
-	return line + fmt.Sprintf(" -t %s --chaos %s --at %d --seed %d", quote("^"+regexp.QuoteMeta(t.FullName())+"$"), o.Chaos, n, o.Seed)
+	line += " -t " + quote("^"+regexp.QuoteMeta(t.FullName())+"$")
+	if n > 0 {
+		line += fmt.Sprintf(" --chaos %s --at %d", o.Chaos, n)
+	}
+	return line + fmt.Sprintf(" --seed %d", o.Seed)
 }
 
 // quote quotes a word for a shell.

@@ -292,6 +292,59 @@ function isolate(runner) {
   });
 }
 
+// wasLost recognises the error of a call whose object died.
+const wasLost = (e) => e?.message === "Network connection lost.";
+
+// repeatsCalls makes of vi.waitFor one that repeats calls of stubs that lost their connection.
+// The promise of such a call is a function, as in workerd, and vitest waits for objects alone:
+// vi.waitFor(() => stub.method()) passes the first call's promise on, and calls once. Runs with a
+// fault are for what clients do who call again, and that is what the test means to do.
+function repeatsCalls(waitFor) {
+  return async (callback, options) => {
+    let other; // what ended the call, if it did not lose its connection
+    const value = await waitFor(() => {
+      const result = callback();
+      if (typeof result !== "function" || typeof result.then !== "function") return result;
+      return new Promise((resolve, reject) => result.then(resolve, (error) => {
+        if (wasLost(error)) return reject(error);
+        other = { error };
+        resolve();
+      }));
+    }, options);
+    if (other !== undefined) throw other.error;
+    return value;
+  };
+}
+
+// followConnections notes what connections the code of tests loses, not that of workers: calls
+// of stubs, and WebSockets that end without a Close frame.
+function followConnections() {
+  const { AsyncLocalStorage } = process.getBuiltinModule("node:async_hooks");
+  const inTest = new AsyncLocalStorage(); // what a test calls begins without it
+  let calls = 0;
+  // The runtime sets this on the error of a call that was lost, where the caller gets it.
+  Object.defineProperty(Error.prototype, "retryable", {
+    configurable: true,
+    get() { return undefined; },
+    set(value) {
+      if (inTest.getStore() === true && wasLost(this)) calls++;
+      Object.defineProperty(this, "retryable", { value, configurable: true, writable: true, enumerable: true });
+    },
+  });
+  const property = Object.getOwnPropertyDescriptor(Response.prototype, "webSocket");
+  const followed = new Set();
+  let cut = 0;
+  Object.defineProperty(Response.prototype, "webSocket", { ...property, get() {
+    const socket = property.get.call(this);
+    if (socket !== null && inTest.getStore() === true && !followed.has(socket)) {
+      followed.add(socket);
+      socket.addEventListener("close", (event) => { if (!event.wasClean) cut++; });
+    }
+    return socket;
+  } });
+  return { run: (callback) => inTest.run(true, callback), seen: () => ({ calls, sockets: followed.size, cut }) };
+}
+
 // metaEnv is import.meta.env: the environment, with three members as booleans.
 function metaEnv(env) {
   const booleans = ["DEV", "PROD", "SSR"];
@@ -333,6 +386,11 @@ async function runFile(options, suites, unhandled) {
   running.file = options.file;
   const { TestRunner, startTests, vitest, processError, mocker, spy } = await withOwnTimers(suites.runner);
   setMocker(mocker, spy.createMockInstance, vitest.vi);
+  let connections = { run: (callback) => callback(), seen: () => undefined };
+  if (options.chaos !== undefined) {
+    vitest.vi.waitFor = repeatsCalls(vitest.vi.waitFor);
+    connections = followConnections();
+  }
   Object.assign(vitest.chai.config, config.chaiConfig);
   if (config.globals) {
     for (const key of ["suite", "test", "describe", "it", "chai", "expect", "assert", "vitest", "vi", "beforeAll", "afterAll", "beforeEach", "afterEach", "onTestFailed", "onTestFinished", "expectTypeOf", "assertType", "aroundAll", "aroundEach"]) {
@@ -369,9 +427,9 @@ async function runFile(options, suites, unhandled) {
   };
   if (options.isolated) isolate(runner);
   const spec = { filepath: options.file, testLocations: undefined };
-  const [file] = await startTests([spec], runner);
+  const [file] = await connections.run(() => startTests([spec], runner));
   await new Promise((resolve) => setTimeout(resolve, 0)); // rejections of the last test are reported by then
-  return { file: plain(file), snapshot, unhandled: unhandled.map(({ reason, test }) => ({ ...plainError(processError(reason)), diff: "", cause: "", test })) };
+  return { file: plain(file), snapshot, connections: connections.seen(), unhandled: unhandled.map(({ reason, test }) => ({ ...plainError(processError(reason)), diff: "", cause: "", test })) };
 }
 
 export function fullName(task) {

@@ -162,7 +162,7 @@ func failures(r *vitest.Report, c colors) string {
 	}
 	for _, same := range alike(r) {
 		x := same[0]
-		show(&vitest.File{Path: x.File}, fmt.Sprintf("%s > %s, with %s at %s", x.File, x.Test, r.Chaos, x.Point), x.Errors)
+		show(&vitest.File{Path: x.File}, fmt.Sprintf("%s > %s, %s", x.File, x.Test, x.With(r.Chaos)), x.Errors)
 		fmt.Fprintf(&sb, "replay: %s\n", x.Replay)
 		var others []string
 		for _, y := range same[1:min(len(same), 1+shownPoints)] {
@@ -216,7 +216,7 @@ func errorText(r *vitest.Report, f *vitest.File, e vitest.Error, c colors) strin
 	if e.Diff != "" {
 		diff := e.Diff // vitest has coloured it
 		if !c {
-			diff = ansi.ReplaceAllString(diff, "")
+			diff = e.PlainDiff()
 		}
 		sb.WriteString("\n" + diff + "\n")
 	}
@@ -236,8 +236,6 @@ func errorText(r *vitest.Report, f *vitest.File, e vitest.Error, c colors) strin
 	}
 	return sb.String()
 }
-
-var ansi = lazyregexp.New("\x1b\\[[0-9;]*m")
 
 func summary(r *vitest.Report, c colors) string {
 	files, tests := count(r)
@@ -269,10 +267,8 @@ func summary(r *vitest.Report, c colors) string {
 		text += fmt.Sprintf("     Errors  %s\n", c.red(plural(errs, "error")))
 	}
 	if r.Chaos != "" {
-		text += fmt.Sprintf("      Chaos  %s: %d runs, %d findings, %d ended by a lost connection of the test's own\n", r.Chaos, r.Checked, len(r.Findings), r.Lost)
-		if r.Lost > 0 {
-			text += fmt.Sprintf("             %s: a test whose call loses its connection says nothing about the worker. Call again, as clients in production do\n", c.dim("note"))
-		}
+		text += fmt.Sprintf("      Chaos  %s: %d runs, %d findings, %d say nothing about the worker\n", r.Chaos, r.Checked, len(r.Findings), len(r.Lost))
+		text += lost(r.Lost)
 		for _, s := range r.Skips {
 			text += fmt.Sprintf("             %s > %s is skipped: %s\n", s.File, s.Test, s.Reason)
 		}
@@ -281,6 +277,40 @@ func summary(r *vitest.Report, c colors) string {
 		text += fmt.Sprintf("       Seed  %d\n", r.Seed)
 	}
 	return text + fmt.Sprintf("   Duration  %dms (vitest %s)\n", r.Time.Milliseconds(), r.Version)
+}
+
+// lost says why runs say nothing about the worker: by reason, the tests and the first of their points.
+func lost(runs []vitest.Lost) (text string) {
+	reasons := map[string][]string{}
+	tests := map[vitest.Lost]int{} // by what is the same in their runs
+	var order []vitest.Lost
+	for _, l := range runs {
+		same := vitest.Lost{File: l.File, Test: l.Test, Why: l.Why}
+		if tests[same]++; tests[same] == 1 {
+			order = append(order, l)
+		}
+	}
+	total := map[string]int{}
+	var whys []string
+	for _, l := range order {
+		n := tests[vitest.Lost{File: l.File, Test: l.Test, Why: l.Why}]
+		if total[l.Why] += n; reasons[l.Why] == nil {
+			whys = append(whys, l.Why)
+		}
+		reasons[l.Why] = append(reasons[l.Why], fmt.Sprintf("               %s > %s: %s, the first --at %d\n", l.File, l.Test, plural(n, "run"), l.Number))
+	}
+	for _, why := range whys {
+		text += fmt.Sprintf("             %s: %s\n", plural(total[why], "run"), why)
+		all := reasons[why]
+		text += strings.Join(all[:min(len(all), shownPoints)], "")
+		if len(all) > shownPoints {
+			text += fmt.Sprintf("               and %d more\n", len(all)-shownPoints)
+		}
+	}
+	if text != "" {
+		text += "             Clients in production call and connect again. Let the test do so: vi.waitFor(() => stub.method()), expect.poll\n"
+	}
+	return text
 }
 
 // snapshots says what became of snapshots, as vitest does: "" if each that is there matched.

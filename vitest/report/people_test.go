@@ -97,3 +97,26 @@ func TestFindingsAlike(t *testing.T) {
 		t.Errorf("json (%v): %s", err, text)
 	}
 }
+
+// Runs that say nothing about the worker are shown by reason and test, with a test that passes
+// with others alone by its name; at most eight tests a reason.
+func TestLostRuns(t *testing.T) {
+	r := &vitest.Report{Dir: t.TempDir(), Chaos: vitest.Crash, Checked: 20}
+	for n := 1; n <= 10; n++ {
+		r.Lost = append(r.Lost, vitest.Lost{File: "a.test.ts", Test: fmt.Sprintf("t%d", n), Point: "p", Number: n, Why: "a call failed"}, vitest.Lost{File: "a.test.ts", Test: "t1", Number: 30 + n, Point: "p", Why: "a socket closed"})
+	}
+	r.Findings = []vitest.Finding{{File: "a.test.ts", Test: "counts", Errors: []vitest.Error{{Message: "no"}}, Replay: "minido test -t counts"}}
+	text, err := report.Text("default", r, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		"20 runs, 1 findings, 20 say nothing about the worker\n             10 runs: a call failed\n               a.test.ts > t1: 1 run, the first --at 1\n",
+		"t8: 1 run, the first --at 8\n               and 2 more\n             10 runs: a socket closed\n               a.test.ts > t1: 10 runs, the first --at 31\n",
+		"a.test.ts > counts, alone and without a fault (does it need what other tests leave?)\nno\nreplay: minido test -t counts\n",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%q is missing in:\n%s", want, text)
+		}
+	}
+}

@@ -200,7 +200,7 @@ func plainFindings(given []vitest.Finding) []vitest.Finding {
 	for i := range all {
 		all[i].Errors = slices.Clone(all[i].Errors)
 		for j := range all[i].Errors {
-			all[i].Errors[j].Diff = ansi.ReplaceAllString(all[i].Errors[j].Diff, "")
+			all[i].Errors[j].Diff = all[i].Errors[j].PlainDiff()
 		}
 	}
 	return all
@@ -255,7 +255,7 @@ func plain(e vitest.Error) string {
 		text = e.Name + ": " + text
 	}
 	if e.Diff != "" {
-		text += "\n\n" + ansi.ReplaceAllString(e.Diff, "")
+		text += "\n\n" + e.PlainDiff()
 	}
 	for i, x := range framesOf(e.Stack) {
 		if i == 0 {
@@ -336,7 +336,7 @@ func asJUnit(r *vitest.Report, _ colors) (string, error) {
 	if len(r.Findings) > 0 {
 		s := testsuite{Name: "chaos " + string(r.Chaos), Tests: len(r.Findings), Failures: len(r.Findings), Time: "0"}
 		for _, x := range r.Findings {
-			c := testcase{Class: x.File, Name: x.Test + " at " + x.Point, Time: "0"}
+			c := testcase{Class: x.File, Name: x.Test + ", " + x.With(r.Chaos), Time: "0"}
 			for _, e := range x.Errors {
 				c.Failure = append(c.Failure, asFailure(e))
 			}
@@ -388,7 +388,7 @@ func asTAP(r *vitest.Report, _ colors) (string, error) {
 		}
 	}
 	for _, x := range r.Findings {
-		line(&vitest.File{Path: x.File}, false, fmt.Sprintf("%s > %s with %s at %s", x.File, x.Test, r.Chaos, x.Point), "", x.Errors)
+		line(&vitest.File{Path: x.File}, false, fmt.Sprintf("%s > %s, %s", x.File, x.Test, x.With(r.Chaos)), "", x.Errors)
 	}
 	return fmt.Sprintf("TAP version 13\n1..%d\n%s", n, sb.String()), nil
 }
@@ -413,7 +413,7 @@ func annotations(r *vitest.Report, _ colors) (string, error) {
 	}
 	for _, x := range r.Findings {
 		for _, e := range x.Errors {
-			e.Message = fmt.Sprintf("%s at %s: %s\nreplay: %s", r.Chaos, x.Point, e.Message, x.Replay)
+			e.Message = fmt.Sprintf("%s: %s\nreplay: %s", x.With(r.Chaos), e.Message, x.Replay)
 			line(&vitest.File{Path: x.File}, x.Test, e)
 		}
 	}

@@ -13,6 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"minido.dev/minido/internal/clock"
 	"minido.dev/minido/internal/golden"
 	"minido.dev/minido/vitest"
@@ -310,24 +312,88 @@ func TestReports(t *testing.T) {
 	}
 }
 
-// Each fault finds the bug that is planted for it, and accuses no correct worker.
+// Each fault finds the bug that is planted for it, and accuses no correct worker. The tests call
+// stubs within vi.waitFor, which repeats what a fault cut.
 func TestChaosPairs(t *testing.T) {
-	faults := []vitest.Fault{vitest.Crash, vitest.Hibernate, vitest.Kill}
-	if testing.Short() {
-		faults = faults[:1]
-	}
-	for _, fault := range faults {
-		r := run(t, vitest.Options{Config: "pairs.config.ts", Files: []string{"pairs/" + string(fault)}, Chaos: fault})
-		found := map[string]int{}
+	check := func(files string, fault vitest.Fault, points, bugs int) {
+		t.Helper()
+		r := run(t, vitest.Options{Config: "pairs.config.ts", Files: []string{"pairs/" + files}, Chaos: fault, Points: points})
+		found := map[string]bool{}
 		for _, x := range r.Findings {
-			found[x.File]++
+			found[x.File+x.Test] = true
 			if strings.Contains(x.File, "correct") {
 				t.Errorf("%s is accused at %s: %v", x.File, x.Point, x.Errors)
 			}
 		}
-		if bug := "pairs/" + string(fault) + "-bug.test.ts"; found[bug] == 0 {
-			t.Errorf("%s: nothing was found in %d runs", bug, r.Checked)
+		for _, l := range r.Lost {
+			if strings.Contains(l.File, "correct") {
+				t.Errorf("a run of %s at %s says nothing: %s", l.File, l.Point, l.Why)
+			}
 		}
+		if len(found) != bugs {
+			t.Errorf("%s, %s: in %d runs %d of %d bugs were found: %v", files, fault, r.Checked, len(found), bugs, found)
+		}
+	}
+	check("crash-bug", vitest.Crash, 0, 1)
+	check("crash-correct", vitest.Crash, 0, 0)
+	if testing.Short() {
+		return
+	}
+	check("hibernate", vitest.Hibernate, 0, 1)
+	check("kill", vitest.Kill, 0, 1)
+	check("crash-clients", vitest.Crash, 6, 5)
+}
+
+// Runs whose failure is a connection that the test lost and did not make again accuse nobody,
+// and say why: a call that fails the test or is compared with something, a WebSocket, an object
+// that is to be evicted. What the worker says of a call of its own is the worker's. The inline
+// snapshot that the first run writes is there in the others.
+func TestChaosLost(t *testing.T) {
+	dir := project(t, map[string]string{
+		"wrangler.jsonc": `{"name": "w", "main": "w.ts", "compatibility_date": "2026-08-01", "durable_objects": {"bindings": [{"name": "O", "class_name": "O"}, {"name": "P", "class_name": "P"}]}, "migrations": [{"tag": "1", "new_sqlite_classes": ["O", "P"]}]}`,
+		"w.ts": `import { DurableObject } from "cloudflare:workers";
+export class P extends DurableObject { fetch() { const { 0: client, 1: server } = new WebSocketPair(); this.ctx.acceptWebSocket(server); return new Response(null, { status: 101, webSocket: client }); }
+  webSocketMessage(ws) { ws.send("said"); } }
+export class O extends DurableObject { one() { return 1; } fails() { throw new Error("no"); }
+  async relayed() { try { return await this.env.P.getByName("p").absent(); } catch (e) { return e.message; } } }
+export default { fetch: (request, env) => env.P.getByName("s").fetch(request) };`,
+		"a.test.ts": `import { env } from "cloudflare:workers"; import { SELF, evictDurableObject } from "cloudflare:test"; import { expect, it, vi } from "vitest";
+const stub = () => env.O.getByName("o");
+it("awaits", async () => { expect(await stub().one()).toMatchInlineSnapshot(); });
+it("resolves", async () => { await expect(stub().one()).resolves.toBe(1); });
+it("rejects", async () => { await expect(stub().fails()).rejects.toThrow("no"); });
+it("snapshot", async () => { await expect(stub().fails()).rejects.toThrowErrorMatchingInlineSnapshot("[Error: no]"); });
+it("catches", async () => { expect(await stub().fails().catch((e) => e.message)).toBe("no"); });
+it("repeats", async () => { expect(await vi.waitFor(() => stub().one(), 5000)).toBe(1); await expect(vi.waitFor(() => stub().fails(), 5000)).rejects.toThrow("no"); });
+`,
+		"b.test.ts": `import { env } from "cloudflare:workers"; import { SELF, evictDurableObject } from "cloudflare:test"; import { expect, it, vi } from "vitest";
+const open = async () => (await vi.waitFor(() => SELF.fetch("https://x/", { headers: { upgrade: "websocket" } }), 5000)).webSocket;
+it("talks", async () => { const ws = await open(); let said = ""; ws.addEventListener("message", (e) => { said = e.data; }); ws.accept(); ws.send("x"); await expect.poll(() => said).toBe("said"); });
+it("talks again", async () => { let said = ""; const talk = async () => { const ws = await open(); ws.addEventListener("message", (e) => { said = e.data; }); ws.addEventListener("close", talk); ws.accept(); ws.send("x"); };
+  await talk(); await expect.poll(() => said).toBe("said"); });
+it("talks to another", async () => { let said = "nothing"; const talk = async () => { const ws = await open(); ws.addEventListener("close", () => { said = "closed"; void talk(); }); ws.accept(); ws.send("x"); };
+  await talk(); await scheduler.wait(9); expect(said).toBe("nothing"); });
+it("evicts", async () => { const o = env.O.getByName("e"); await vi.waitFor(() => o.one(), 5000); await evictDurableObject(o); });
+it("is told", async () => { expect(await vi.waitFor(() => env.O.getByName("r").relayed(), 5000)).not.toContain("lost"); });
+`,
+	})
+	r := runIn(t, dir, vitest.Options{Chaos: vitest.Crash, Files: []string{"a.test"}, Points: 1, New: true})
+	b := runIn(t, dir, vitest.Options{Chaos: vitest.Crash, Files: []string{"b.test"}})
+	outcome := map[string]string{}
+	for _, l := range append(r.Lost, b.Lost...) {
+		outcome[l.Test] = l.Why
+	}
+	for _, x := range append(r.Findings, b.Findings...) {
+		outcome[x.Test] = "found: " + x.Errors[0].Message
+	}
+	call := `a call of the test failed with "Network connection lost.", and the test did not call again`
+	if diff := cmp.Diff(map[string]string{
+		"awaits": call, "resolves": call, "rejects": call, "snapshot": call, "catches": call,
+		"talks": "a WebSocket of the test was cut, and the test did not open it again", "evicts": "the test evicts an object that had died",
+		"talks to another": "found: expected 'closed' to be 'nothing' // Object.is equality",
+		"is told":          "found: expected 'Network connection lost.' not to contain 'lost'",
+	}, outcome); diff != "" {
+		t.Error(diff)
 	}
 }
 
@@ -370,8 +436,8 @@ func TestChaosSystems(t *testing.T) {
 			for _, fault := range faults {
 				r := runIn(t, dir, vitest.Options{Chaos: fault, Points: points, CacheDir: cache})
 				t.Logf("%s: %d runs", fault, r.Checked)
-				if r.Failed() || r.Lost > 0 || r.Checked < 2*system.tests {
-					t.Errorf("%s: %d runs, %d ended by a lost connection: %v", fault, r.Checked, r.Lost, lines(r))
+				if r.Failed() || len(r.Lost) > 0 || r.Checked < 2*system.tests {
+					t.Errorf("%s: %d runs, %d ended by a lost connection: %v", fault, r.Checked, len(r.Lost), lines(r))
 				}
 			}
 			for _, bug := range system.bugs {
