@@ -360,8 +360,7 @@ fuzz:
 lint:
 	@unformatted=$$(git ls-files -co --exclude-standard '*.go' | xargs gofmt -l); \
 		test -z "$$unformatted" || { echo "not gofmt'ed:"; echo "$$unformatted"; exit 1; }
-	$(FRUGAL) $(GO) vet ./...
-	$(FRUGAL) $(GO) tool staticcheck ./...
+	$(FRUGAL) $(GO) run ./internal/lint ./...
 	$(GO) test ./internal/house
 
 # Functions that no program and no test reaches.
