@@ -150,6 +150,7 @@ func (r *caseRun) count() {
 	}
 	events := r.history.Events()
 	r.result.achieved = cut.StepsIn(events)
+	r.result.wrote = cut.Wrote(events)
 	for _, e := range events {
 		if e.Kind == history.Call {
 			r.result.calls++

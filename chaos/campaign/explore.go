@@ -165,10 +165,7 @@ func enumerate(ctx context.Context, o Options, depth int) (r Report, paceable bo
 			plans = append(plans, fault.Hibernations(clean.Points)...)
 		}
 		if depth == 1 && o.Fault.IsKill() && c.newest() == 0 && !clean.chats && c.refers() {
-			plans = append(plans, fault.BetweenSteps(o.Fault, clean.steps)...)
-			if c.Mode == Sim && o.Pace == 0 && !o.Fault.Power { // a step later, all has been on the disk for long
-				plans = append(plans, fault.BetweenSteps(fault.Fault{Power: true}, clean.steps)...)
-			}
+			plans = append(plans, c.betweenSteps(clean)...)
 		}
 		c.report.Points = len(plans)
 		plans = c.choose(plans)
@@ -191,6 +188,26 @@ func enumerate(ctx context.Context, o Options, depth int) (r Report, paceable bo
 		return c.visitRecoveries(ctx, len(plans), results)
 	})
 	return r, paceable, err
+}
+
+// betweenSteps are the deaths between the steps of the clients that may show what no other
+// point does. What an answered step has left in memory alone is there at once: clients that wait
+// visit none of them. What is not synced is lost by a death behind the step that has
+// written it.
+func (c *campaign) betweenSteps(clean Case) (plans []fault.Plan) {
+	if c.goesOn {
+		return nil
+	}
+	plans = fault.BetweenSteps(c.Fault, clean.steps)
+	if c.Mode != Sim || c.Pace > 0 || c.Fault.Power {
+		return plans
+	}
+	for _, p := range fault.BetweenSteps(fault.Fault{Power: true}, clean.steps) {
+		if n := p[0].Step - 2; len(clean.wrote) != clean.steps || clean.wrote[n] {
+			plans = append(plans, p)
+		}
+	}
+	return plans
 }
 
 // recoveriesAtOnce is of how many deaths the second ones are in memory.

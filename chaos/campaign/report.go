@@ -132,6 +132,9 @@ type Case struct {
 	// passed are the labels of the points of each life, steps how many the clients sent.
 	passed [][]string
 	steps  int
+	// wrote says of each step whether something was written behind it and before the next
+	// one; it is shorter or longer than steps where that is not known.
+	wrote []bool
 	// calls are how many requests and calls the clients sent, chats whether one of them
 	// followed a chat.
 	calls int

@@ -3,6 +3,7 @@ package campaign
 import (
 	"context"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -46,5 +47,32 @@ func TestDeathsBetweenSteps(t *testing.T) {
 		if r.Visited != r.Points {
 			t.Errorf("%s: visited %d of %d points", c.name, r.Visited, r.Points)
 		}
+	}
+}
+
+// Clients that wait visit no deaths between steps, and power is lost only behind a step
+// that has written something: any other would find what these do.
+func TestDeathsBetweenStepsAreFew(t *testing.T) {
+	o := toldOptions(t, `async fetch(request) {
+			  if (request.method === "POST") await this.ctx.storage.put("n", 1);
+			  return new Response(String(await this.ctx.storage.get("n")));
+			}`, "POST /a", "GET /b", "GET /c", "POST /d", "GET /e")
+	r, err := Enumerate(context.Background(), o, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var between []string
+	paced := 0
+	for _, c := range r.Cases {
+		if c.Pace != "" {
+			paced++
+		}
+		if strings.Contains(c.Name, "@step#") {
+			between = append(between, c.Title())
+		}
+	}
+	want := []string{"kill@step#2", "kill@step#3", "kill@step#4", "kill@step#5", "power@step#2", "power@step#5"}
+	if !slices.Equal(between, want) || paced == 0 {
+		t.Errorf("%v and %d of clients that wait, want %v", between, paced, want)
 	}
 }

@@ -1,9 +1,12 @@
 package cut
 
 import (
+	"encoding/json"
+	"slices"
 	"strings"
 
 	"minido.dev/minido/chaos/history"
+	"minido.dev/minido/internal/killpoint"
 )
 
 // Steps is what became of the steps of the clients in a run: requests, calls, chat turns
@@ -61,4 +64,30 @@ func StepsIn(events []history.Event) (a Steps) {
 		}
 	}
 	return a
+}
+
+// silent are the kinds of effect points at which nothing is written.
+var silent = []killpoint.Kind{killpoint.Response, killpoint.Chunk, killpoint.Frame, killpoint.Close, killpoint.Fetch, killpoint.RPC, killpoint.Wake, killpoint.Queue}
+
+// Wrote says of each request of the clients, by the one life of a simulation, whether the server has
+// written something since it was sent, and before the next one was.
+func Wrote(events []history.Event) (out []bool) {
+	at := []int{} // where each request is among the events
+	for i, e := range events {
+		if e.Kind == history.Call {
+			at, out = append(at, i), append(out, false)
+		}
+	}
+	for _, e := range events {
+		var passed history.Passed
+		if e.Kind != history.Point || json.Unmarshal(e.Data, &passed) != nil || passed.After == nil {
+			continue
+		}
+		label, err := killpoint.ParseLabel(e.Text)
+		n, _ := slices.BinarySearch(at, *passed.After) // the first request that was sent later
+		if n > 0 && err == nil && !slices.Contains(silent, label.Kind) {
+			out[n-1] = true
+		}
+	}
+	return out
 }
