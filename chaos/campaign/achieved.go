@@ -2,7 +2,6 @@ package campaign
 
 import (
 	"fmt"
-	"slices"
 
 	"minido.dev/minido/chaos"
 )
@@ -13,7 +12,7 @@ func (c *campaign) proves(r Case) error {
 	a := r.achieved
 	if a.Failed == 0 || a.Failed < a.All || c.FailingSteps {
 		if a.Errors > 0 {
-			c.warn(fmt.Sprintf("without any fault %d of the clients' %d steps had an error, and what that leaves undone is not tested; the first is %s", a.Errors, a.All, a.FirstError))
+			c.report.Warnings = append(c.report.Warnings, fmt.Sprintf("without any fault %d of the clients' %d steps had an error, and what that leaves undone is not tested; the first is %s", a.Errors, a.All, a.FirstError))
 		}
 		return nil
 	}
@@ -22,11 +21,4 @@ func (c *campaign) proves(r Case) error {
 		which = "the clients' only step fails:"
 	}
 	return &chaos.UsageError{Text: fmt.Sprintf("without any fault, %s %s\nFaults would show nothing. Mend the steps, or the worker; if they are meant to fail, give --failing-steps. The evidence is in %s", which, a.First, r.Dir)}
-}
-
-// warn adds a warning to the report, once.
-func (c *campaign) warn(text string) {
-	if !slices.Contains(c.report.Warnings, text) {
-		c.report.Warnings = append(c.report.Warnings, text)
-	}
 }
