@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"path/filepath"
 	"strings"
+	"sync"
 
 	"minido.dev/minido/chaos/campaign"
 	"minido.dev/minido/chaos/history"
@@ -19,10 +20,12 @@ import (
 //go:embed page.html
 var pageText string
 
-var page = template.Must(template.New("report").Funcs(template.FuncMap{
-	"seconds": func(ms float64) string { return fmt.Sprintf("%.1f s", ms/1000) },
-	"join":    strings.Join,
-}).Parse(pageText))
+var page = sync.OnceValue(func() *template.Template {
+	return template.Must(template.New("report").Funcs(template.FuncMap{
+		"seconds": func(ms float64) string { return fmt.Sprintf("%.1f s", ms/1000) },
+		"join":    strings.Join,
+	}).Parse(pageText))
+})
 
 // maxTimelines bounds how many cases get a timeline: the page stays small enough
 // to open.
@@ -48,7 +51,7 @@ func WriteHTML(w io.Writer, r campaign.Report) error {
 			view.Cases = append(view.Cases, v)
 		}
 	}
-	if err := page.Execute(w, view); err != nil {
+	if err := page().Execute(w, view); err != nil {
 		return fmt.Errorf("report: html: %w", err)
 	}
 	return nil

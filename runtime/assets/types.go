@@ -4,6 +4,7 @@ import (
 	_ "embed"
 	"path"
 	"strings"
+	"sync"
 )
 
 // typesTable has a media type and its extensions in each line: IANA's registry, and
@@ -14,7 +15,7 @@ var typesTable string
 
 // contentTypes are the types of files by extension. The machine's own table is not
 // asked, so that every machine serves the same.
-var contentTypes = parseTypes(typesTable)
+var contentTypes = sync.OnceValue(func() map[string]string { return parseTypes(typesTable) })
 
 func parseTypes(table string) map[string]string {
 	types := map[string]string{}
@@ -30,7 +31,7 @@ func parseTypes(table string) map[string]string {
 // contentType is the Content-Type of a file, "" if its name tells nothing.
 func contentType(name string) string {
 	ext := strings.ToLower(strings.TrimPrefix(path.Ext(name), "."))
-	kind := contentTypes[ext]
+	kind := contentTypes()[ext]
 	if strings.HasPrefix(kind, "text/") {
 		kind += "; charset=utf-8"
 	}

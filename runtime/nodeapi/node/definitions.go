@@ -92,7 +92,7 @@ func (r *Registry) Alias(name, of string) *Definition {
 func (r *Registry) Part(name, of string) *Definition {
 	return r.Go(name, func(m *Modules) goja.Value {
 		whole, exports := m.Load(of).(*goja.Object), m.VM.NewObject()
-		for _, key := range surface[name] {
+		for _, key := range Surface(name) {
 			if v := whole.Get(key); v != nil {
 				m.Define(exports, key, v)
 			}

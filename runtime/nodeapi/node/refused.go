@@ -3,6 +3,7 @@ package node
 import (
 	_ "embed"
 	"strings"
+	"sync"
 
 	"github.com/dop251/goja"
 )
@@ -21,9 +22,9 @@ type Refusal struct {
 	Names  []string
 }
 
-// refusals are the lines of the table, and refusalOf the line of each API,
-// which is named module.name. Immutable.
-var refusals, refusalOf = func() (lines []*Refusal, byAPI map[string]*Refusal) {
+// refusals are the lines of the table, and the line of each API,
+// which is named module.name. Immutable; read when it is first asked for.
+var refusals = sync.OnceValues(func() (lines []*Refusal, byAPI map[string]*Refusal) {
 	byAPI = map[string]*Refusal{}
 	for line := range strings.Lines(refusedText) {
 		part := strings.Split(strings.TrimSpace(line), " | ")
@@ -37,7 +38,7 @@ var refusals, refusalOf = func() (lines []*Refusal, byAPI map[string]*Refusal) {
 		}
 	}
 	return lines, byAPI
-}()
+})
 
 // apiNames splits at spaces that are not in parentheses.
 func apiNames(list string) (names []string) {
@@ -54,10 +55,16 @@ func apiNames(list string) (names []string) {
 }
 
 // Refusals are the lines of the table, in order.
-func Refusals() []*Refusal { return refusals }
+func Refusals() []*Refusal {
+	lines, _ := refusals()
+	return lines
+}
 
 // RefusalOf is the line of an API, named module.name; nil if it is not in the table.
-func RefusalOf(api string) *Refusal { return refusalOf[api] }
+func RefusalOf(api string) *Refusal {
+	_, byAPI := refusals()
+	return byAPI[api]
+}
 
 // SameAs is the module that another one is, as far as refusals go; empty if none.
 func SameAs(module string) string { return sameAs[module] }
@@ -72,7 +79,7 @@ func (m *Modules) Refused(api string) *goja.Object {
 	if same, ok := sameAs[module]; ok {
 		module = same
 	}
-	r := refusalOf[module+"."+name]
+	r := RefusalOf(module + "." + name)
 	if r == nil {
 		panic("nodeapi: " + api + " is not in refused.txt")
 	}

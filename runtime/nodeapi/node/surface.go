@@ -4,6 +4,7 @@ import (
 	_ "embed"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/dop251/goja"
 
@@ -25,9 +26,9 @@ type shape struct {
 	length       int
 }
 
-// surface are the names of surfaceText by module, shapes what it says of some.
-// Immutable.
-var surface, shapes = func() (map[string][]string, map[string][]shape) {
+// surface are the names of surfaceText by module, and what it says of some.
+// Immutable; read when it is first asked for.
+var surface = sync.OnceValues(func() (map[string][]string, map[string][]shape) {
 	names, shapes := map[string][]string{}, map[string][]shape{}
 	for line := range strings.Lines(surfaceText) {
 		module, list, _ := strings.Cut(strings.TrimSpace(line), ":")
@@ -49,11 +50,14 @@ var surface, shapes = func() (map[string][]string, map[string][]shape) {
 		}
 	}
 	return names, shapes
-}()
+})
 
 // Surface are the names that a module exports in workerd beside its default; nil if it is
 // not in the table.
-func Surface(module string) []string { return surface[module] }
+func Surface(module string) []string {
+	names, _ := surface()
+	return names[module]
+}
 
 // removed are exports that are undefined once a flag takes away what Node.js has
 // taken away; those of node:util and of process are made without them.
@@ -77,11 +81,12 @@ func (m *Modules) complete(name string, exports *goja.Object) {
 			}
 		}
 	}
-	for _, key := range surface[name] {
+	for _, key := range Surface(name) {
 		if !m.hasOwn(exports, key) && exports.Get(key) == nil {
 			m.Define(exports, key, m.missing(name+"."+key))
 		}
 	}
+	_, shapes := surface()
 	for _, s := range shapes[name] {
 		if fn, ok := exports.Get(s.export).(*goja.Object); ok && engine.IsCallable(fn) {
 			fn.DefineDataProperty("length", m.VM.ToValue(s.length), goja.FLAG_FALSE, goja.FLAG_TRUE, goja.FLAG_FALSE)
