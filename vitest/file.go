@@ -70,8 +70,8 @@ type answer struct {
 }
 
 // connections are those of a test: how many calls were lost, how many WebSockets it has opened,
-// and how many of them were cut.
-type connections struct{ Calls, Sockets, Cut int }
+// and how many of them were cut; and how often vi.waitFor waited in vain.
+type connections struct{ Calls, Sockets, Cut, Vain int }
 
 // do runs the file. The error is of this process; what the file does wrong is in
 // the answer.

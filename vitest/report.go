@@ -81,6 +81,8 @@ type Finding struct {
 	Number     int    // of the point within the test
 	Errors     []Error
 	Replay     string // a command line
+	// Note is what else may be the cause, "" for nothing.
+	Note string `json:",omitempty"`
 }
 
 // With says what the test failed with, a fault of that kind or none.

@@ -247,7 +247,11 @@ func (r *runner) chaos(path string, f *File) error {
 			case why != "":
 				r.report.Lost = append(r.report.Lost, Lost{File: f.Path, Test: join(t.Path, " > "), Point: base.window[n-1].Label(), Number: n, Why: why})
 			default:
-				r.report.Findings = append(r.report.Findings, Finding{File: f.Path, Test: join(t.Path, " > "), Point: base.window[n-1].Label(), Number: n, Errors: bad, Replay: r.replay(f, t, n)})
+				found := Finding{File: f.Path, Test: join(t.Path, " > "), Point: base.window[n-1].Label(), Number: n, Errors: bad, Replay: r.replay(f, t, n)}
+				if leftCut(undisturbed.Connections, a.Connections) {
+					found.Note = "a WebSocket of the test was cut, and the test did not open it again: if it fails for that, connect again as clients in production do"
+				}
+				r.report.Findings = append(r.report.Findings, found)
 			}
 		}
 	}
@@ -303,7 +307,7 @@ func errorsOf(a *answer) (all []Error) {
 
 // lost says why what failed in a run says nothing about the worker, "" if it does. A test that
 // calls again, or opens another WebSocket than it does undisturbed, does as clients in production
-// do: what fails then is the worker's.
+// do: what fails then is the worker's. So is what a test says of what it has got before the cut.
 func lost(all []Error, undisturbed, run connections) string {
 	text := durableobject.Lost().Message
 	other := func(e Error) bool {
@@ -317,10 +321,20 @@ func lost(all []Error, undisturbed, run connections) string {
 		return fmt.Sprintf("a call of the test failed with %q, and the test did not call again", text)
 	case !slices.ContainsFunc(all, func(e Error) bool { return e.Message != errNotRunning.Error() && other(e) }):
 		return "the test evicts an object that had died"
-	case run.Cut > 0 && run.Sockets <= undisturbed.Sockets:
-		return "a WebSocket of the test was cut, and the test did not open it again"
+	case leftCut(undisturbed, run) && (run.Vain > 0 || slices.ContainsFunc(all, waited)):
+		return "a WebSocket of the test was cut, the test did not open it again, and waited in vain"
 	}
 	return ""
+}
+
+// leftCut reports whether a WebSocket of the test was cut and the test did not open it again.
+func leftCut(undisturbed, run connections) bool {
+	return run.Cut > 0 && run.Sockets <= undisturbed.Sockets
+}
+
+// waited reports whether an error is that of expect.poll, vi.waitUntil or a test that waited in vain.
+func waited(e Error) bool {
+	return strings.Contains(e.Cause, "Matcher did not succeed in time.") || strings.HasPrefix(e.Message, "Timed out in wait") || strings.HasPrefix(e.Message, "Test timed out in ")
 }
 
 // replay is a command that runs one test with the fault at its nth point; at 0 without one.

@@ -299,7 +299,8 @@ const wasLost = (e) => e?.message === "Network connection lost.";
 // The promise of such a call is a function, as in workerd, and vitest waits for objects alone:
 // vi.waitFor(() => stub.method()) passes the first call's promise on, and calls once. Runs with a
 // fault are for what clients do who call again, and that is what the test means to do.
-function repeatsCalls(waitFor) {
+// inVain is told when what was waited for did not come.
+function repeatsCalls(waitFor, inVain) {
   return async (callback, options) => {
     let other; // what ended the call, if it did not lose its connection
     const value = await waitFor(() => {
@@ -310,7 +311,10 @@ function repeatsCalls(waitFor) {
         other = { error };
         resolve();
       }));
-    }, options);
+    }, options).catch((error) => {
+      inVain();
+      throw error;
+    });
     if (other !== undefined) throw other.error;
     return value;
   };
@@ -321,7 +325,7 @@ function repeatsCalls(waitFor) {
 function followConnections() {
   const { AsyncLocalStorage } = process.getBuiltinModule("node:async_hooks");
   const inTest = new AsyncLocalStorage(); // what a test calls begins without it
-  let calls = 0;
+  let calls = 0, vain = 0;
   // The runtime sets this on the error of a call that was lost, where the caller gets it.
   Object.defineProperty(Error.prototype, "retryable", {
     configurable: true,
@@ -342,7 +346,7 @@ function followConnections() {
     }
     return socket;
   } });
-  return { run: (callback) => inTest.run(true, callback), seen: () => ({ calls, sockets: followed.size, cut }) };
+  return { run: (callback) => inTest.run(true, callback), seen: () => ({ calls, sockets: followed.size, cut, vain }), inVain: () => { vain++; } };
 }
 
 // metaEnv is import.meta.env: the environment, with three members as booleans.
@@ -388,8 +392,8 @@ async function runFile(options, suites, unhandled) {
   setMocker(mocker, spy.createMockInstance, vitest.vi);
   let connections = { run: (callback) => callback(), seen: () => undefined };
   if (options.chaos !== undefined) {
-    vitest.vi.waitFor = repeatsCalls(vitest.vi.waitFor);
     connections = followConnections();
+    vitest.vi.waitFor = repeatsCalls(vitest.vi.waitFor, connections.inVain);
   }
   Object.assign(vitest.chai.config, config.chaiConfig);
   if (config.globals) {

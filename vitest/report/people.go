@@ -163,6 +163,9 @@ func failures(r *vitest.Report, c colors) string {
 	for _, same := range alike(r) {
 		x := same[0]
 		show(&vitest.File{Path: x.File}, fmt.Sprintf("%s > %s, %s", x.File, x.Test, x.With(r.Chaos)), x.Errors)
+		if x.Note != "" {
+			sb.WriteString("note: " + x.Note + "\n")
+		}
 		fmt.Fprintf(&sb, "replay: %s\n", x.Replay)
 		var others []string
 		for _, y := range same[1:min(len(same), 1+shownPoints)] {

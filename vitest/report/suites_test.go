@@ -369,6 +369,9 @@ it("repeats", async () => { expect(await vi.waitFor(() => stub().one(), 5000)).t
 		"b.test.ts": `import { env } from "cloudflare:workers"; import { SELF, evictDurableObject } from "cloudflare:test"; import { expect, it, vi } from "vitest";
 const open = async () => (await vi.waitFor(() => SELF.fetch("https://x/", { headers: { upgrade: "websocket" } }), 5000)).webSocket;
 it("talks", async () => { const ws = await open(); let said = ""; ws.addEventListener("message", (e) => { said = e.data; }); ws.accept(); ws.send("x"); await expect.poll(() => said).toBe("said"); });
+it("hears", async () => { const ws = await open(); let said = ""; ws.addEventListener("message", (e) => { said = e.data; }); ws.accept(); ws.send("x"); await vi.waitFor(() => expect(said).toBe("said"), 5000); });
+it("waits", async () => { const ws = await open(); ws.accept(); ws.send("x"); await new Promise((resolve) => ws.addEventListener("message", resolve)); });
+it("has got", async () => { const ws = await open(); let closed = 0; ws.addEventListener("close", () => closed++); ws.accept(); ws.send("x"); await scheduler.wait(9); expect(closed).toBe(0); });
 it("talks again", async () => { let said = ""; const talk = async () => { const ws = await open(); ws.addEventListener("message", (e) => { said = e.data; }); ws.addEventListener("close", talk); ws.accept(); ws.send("x"); };
   await talk(); await expect.poll(() => said).toBe("said"); });
 it("talks to another", async () => { let said = "nothing"; const talk = async () => { const ws = await open(); ws.addEventListener("close", () => { said = "closed"; void talk(); }); ws.accept(); ws.send("x"); };
@@ -384,14 +387,17 @@ it("is told", async () => { expect(await vi.waitFor(() => env.O.getByName("r").r
 		outcome[l.Test] = l.Why
 	}
 	for _, x := range append(r.Findings, b.Findings...) {
+		if (x.Note != "") != (x.Test == "has got") {
+			t.Errorf("%s has the note %q", x.Test, x.Note)
+		}
 		outcome[x.Test] = "found: " + x.Errors[0].Message
 	}
 	call := `a call of the test failed with "Network connection lost.", and the test did not call again`
 	if diff := cmp.Diff(map[string]string{
 		"awaits": call, "resolves": call, "rejects": call, "snapshot": call, "catches": call,
-		"talks": "a WebSocket of the test was cut, and the test did not open it again", "evicts": "the test evicts an object that had died",
-		"talks to another": "found: expected 'closed' to be 'nothing' // Object.is equality",
-		"is told":          "found: expected 'Network connection lost.' not to contain 'lost'",
+		"talks": "a WebSocket of the test was cut, the test did not open it again, and waited in vain", "waits": "a WebSocket of the test was cut, the test did not open it again, and waited in vain", "hears": "a WebSocket of the test was cut, the test did not open it again, and waited in vain", "evicts": "the test evicts an object that had died",
+		"talks to another": "found: expected 'closed' to be 'nothing' // Object.is equality", "has got": "found: expected 1 to be +0 // Object.is equality",
+		"is told": "found: expected 'Network connection lost.' not to contain 'lost'",
 	}, outcome); diff != "" {
 		t.Error(diff)
 	}
