@@ -181,6 +181,13 @@ func printed(text string) string {
 			}
 			b.WriteString(bracketed(text[i:i+n+1], b.Len() == 0))
 			i += n + 1
+		case c == '{' && b.Len() == 0:
+			n := closing(text)
+			if n < 0 {
+				return intermediate
+			}
+			b.WriteString("{" + strings.Repeat(intermediate, entries(text[1:n])) + "}")
+			i += n + 1
 		default:
 			return intermediate
 		}
@@ -221,6 +228,16 @@ func bracketed(text string, first bool) string {
 			return printed(inner)
 		}
 		return intermediate
+	case first && strings.ContainsAny(inner, "{([`"):
+		items := make([]string, entries(inner))
+		for n := range items {
+			item := inner[:entryEnd(inner)]
+			items[n], inner = intermediate, strings.TrimPrefix(inner[len(item):], ",")
+			if item = strings.TrimSpace(item); isOperand(item) {
+				items[n] = printed(item)
+			}
+		}
+		return "[" + strings.Join(items, ",") + "]"
 	case first:
 		return "[" + strings.ReplaceAll(inner, ", ", ",") + "]"
 	case len(inner) > 1 && (inner[0] == '"' || inner[0] == '\'') && inner[len(inner)-1] == inner[0]:
@@ -229,6 +246,34 @@ func bracketed(text string, first bool) string {
 		return "[" + printed(inner) + "]"
 	}
 	return "[" + intermediate + "]"
+}
+
+// entries counts the members of an object or array literal, by what is in its brackets.
+func entries(inner string) (n int) {
+	for inner = strings.TrimSpace(inner); inner != ""; n++ {
+		inner = strings.TrimSpace(strings.TrimPrefix(inner[entryEnd(inner):], ","))
+	}
+	return n
+}
+
+// entryEnd is where the first member of such a literal ends: at a comma that is
+// in no brackets or quotes, or at the end.
+func entryEnd(inner string) int {
+	for i := 0; i < len(inner); i++ {
+		switch c := inner[i]; c {
+		case ',':
+			return i
+		case '(', '[', '{':
+			if n := closing(inner[i:]); n > 0 {
+				i += n
+			}
+		case '"', '\'', '`':
+			if n := strings.IndexByte(inner[i+1:], c); n >= 0 {
+				i += n + 1
+			}
+		}
+	}
+	return len(inner)
 }
 
 // isOperand reports whether text is one operand, without operators.

@@ -147,6 +147,8 @@ func (s site) text(class, text string) string {
 	return ""
 }
 
+const superFirst = "Must call super constructor in derived class before accessing 'this' or returning from derived constructor"
+
 // fixedTexts are texts that need no context.
 var fixedTexts = map[string]string{
 	"Malformed URI": "URI malformed",
@@ -157,7 +159,8 @@ var fixedTexts = map[string]string{
 	"toExponential() precision must be between 0 and 100":                                    "toExponential() argument must be between 0 and 100",
 	"toPrecision() precision must be between 1 and 100":                                      "toPrecision() argument must be between 1 and 100",
 	"The normalization form should be one of NFC, NFD, NFKC, NFKD":                           "The normalization form should be one of NFC, NFD, NFKC, NFKD.",
-	"Must call super constructor in derived class before returning from derived constructor": "Must call super constructor in derived class before accessing 'this' or returning from derived constructor",
+	"Must call super constructor in derived class before returning from derived constructor": superFirst,
+	"Must call super constructor in derived class before accessing 'this'":                   superFirst,
 }
 
 // patternFaults are V8's words for what the parsers of goja's regular
@@ -368,7 +371,7 @@ func (s site) notObject(shown string) string {
 	case op == "op_instanceof":
 		return "Right-hand side of 'instanceof' is not an object"
 	case op == "op_in", op == "inOp":
-		return fmt.Sprintf("Cannot use 'in' operator to search for '%s' in %s", s.engine.Text(s.machine.Peek(2)), shown)
+		return fmt.Sprintf("Cannot use 'in' operator to search for '%s' in %s", s.searched(s.machine.Peek(2)), shown)
 	case strings.HasPrefix(op, "privateIn"):
 		if src, offset, ok := s.position(); ok {
 			before := strings.TrimRight(src[:offset], " ")
@@ -442,6 +445,19 @@ func (s site) nativeNotObject(shown string) string {
 var nativeCallbacks = map[string]bool{"map": true, "forEach": true, "filter": true, "find": true, "findIndex": true, "findLast": true,
 	"findLastIndex": true, "some": true, "every": true, "reduce": true, "reduceRight": true, "flatMap": true, "sort": true, "from": true,
 	"replace": true, "then": true, "finally": true, "groupBy": true}
+
+// searched shows the left side of `in`.
+func (s site) searched(v goja.Value) string {
+	switch v := v.(type) {
+	case *goja.Symbol:
+		return "Symbol(" + v.String() + ")"
+	case *goja.Object:
+		if !engine.IsCallable(v) {
+			return builtin.DescribeObject(s.engine, v)
+		}
+	}
+	return s.engine.Text(v)
+}
 
 // nativeArgument is shown with the type of the argument that it shows.
 func (s site) nativeArgument(shown string) string {
@@ -580,7 +596,7 @@ func (s site) notIterable() string {
 
 // destructured: an object pattern met null or undefined.
 func (s site) destructured() string {
-	if s.op() != "checkObjectCoercible" {
+	if op := s.op(); op != "checkObjectCoercible" && op != "createDestructSrc" {
 		if name := s.function(); name != "" {
 			return "String.prototype." + name + " called on null or undefined"
 		}
@@ -592,11 +608,18 @@ func (s site) destructured() string {
 		return "Cannot destructure '" + value + "' as it is " + value + "."
 	}
 	name := operandAfter(src, offset, false)
-	if name == intermediate || strings.HasPrefix(name, "(") || name == "" || keywords[name] {
+	parameter := src[offset] == '{' || src[offset] == '('
+	if parameter || name == intermediate || name == "" || keywords[name] {
 		name = value
 	}
-	key := firstKey(src, offset)
-	if key != "" && (name == value || name == key) && src[offset] != '{' && src[offset] != '(' {
+	if before, awaited := strings.CutSuffix(src[:offset], "await "); awaited {
+		offset, name = len(before), intermediate
+	}
+	key, plain := firstKey(src, offset)
+	if key != "" && parameter && value == "null" {
+		name = "object null" // what V8 calls a value that no expression stands for
+	}
+	if key != "" && (!plain || (name == value || name == key) && !parameter) {
 		return "Cannot read properties of " + value + " (reading '" + key + "')"
 	}
 	if key != "" {
@@ -606,21 +629,46 @@ func (s site) destructured() string {
 }
 
 // firstKey is the first name of the object pattern before offset
-// ("{ a, b } = value") or at it (a parameter).
-func firstKey(src string, offset int) string {
+// ("{ a, b } = value") or at it (a parameter), "" if it is computed. It is plain
+// if what takes the value has no default.
+func firstKey(src string, offset int) (key string, plain bool) {
 	before := strings.TrimRight(src[:offset], " ")
 	if rest, ok := strings.CutSuffix(before, "="); ok {
 		rest = strings.TrimRight(rest, " ")
 		if strings.HasSuffix(rest, "}") {
 			if open := opening(rest); open >= 0 {
-				return wordAt(rest, open+1+len(rest[open+1:])-len(strings.TrimLeft(rest[open+1:], " \n")))
+				return keyOf(rest[open+1:])
 			}
 		}
-		return ""
+		return "", false
 	}
 	if at := strings.IndexByte(src[offset:min(len(src), offset+80)], '{'); at >= 0 && strings.Trim(src[offset:offset+at], "( ") == "" {
-		inner := src[offset+at+1:]
-		return wordAt(inner, len(inner)-len(strings.TrimLeft(inner, " \n")))
+		return keyOf(src[offset+at+1:])
 	}
-	return ""
+	return "", false
+}
+
+// keyOf is the first name of the pattern whose inside begins text.
+func keyOf(text string) (key string, plain bool) {
+	text = strings.TrimLeft(text, " \n")
+	if text != "" && (text[0] == '"' || text[0] == '\'') {
+		n := strings.IndexByte(text[1:], text[0])
+		if n < 0 {
+			return "", false
+		}
+		key, text = text[1:1+n], text[n+2:]
+	} else {
+		key = wordAt(text, 0)
+		text = text[len(key):]
+	}
+	text = strings.TrimLeft(text, " \n")
+	if rest, ok := strings.CutPrefix(text, ":"); ok {
+		rest = strings.TrimLeft(rest, " \n")
+		end := len(wordAt(rest, 0))
+		if end == 0 { // a pattern
+			end = closing(rest) + 1
+		}
+		text = strings.TrimLeft(rest[end:], " \n")
+	}
+	return key, !strings.HasPrefix(text, "=")
 }
