@@ -147,6 +147,34 @@ func TestRealExchange(t *testing.T) {
 	}
 }
 
+// A header that workerd knows is not sent when it is empty, others are; a "%" that
+// begins no escape sequence goes out as it is. A server sees what was written.
+func TestRealWritten(t *testing.T) {
+	d, base := upstream(t, false, nil, func(w http.ResponseWriter, r *http.Request) {
+		_, accept := r.Header["Accept"]
+		fmt.Fprintf(w, "%s %v %q", r.RequestURI, accept, r.Header["X-Empty"])
+	})
+	for path, want := range map[string]string{"/100%25?q": `/100%25?q false [""]`, "/plain": `/plain false [""]`} {
+		resp, err := do(t, d, &event.Request{Method: "GET", URL: base + path, Header: event.Header{{Name: "accept"}, {Name: "x-empty"}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if body, err := readAll(t, resp.Body); err != nil || body != want {
+			t.Errorf("%s: %q %v, want %q", path, body, err, want)
+		}
+	}
+	// net/http's own server would refuse this path.
+	hr, err := d.request(context.Background(), &event.Request{Method: "GET", URL: "http://a.test:1/100%?a=%zz"})
+	if err != nil || hr.Host != "a.test:1" || hr.URL.RequestURI() != "/100%?a=%zz" {
+		t.Errorf("%v %+v", err, hr)
+	}
+	for _, bad := range []string{"http://%zz/", "http:///%zz", "//x/%zz"} {
+		if _, err := d.request(context.Background(), &event.Request{Method: "GET", URL: bad}); err == nil {
+			t.Errorf("%s was taken", bad)
+		}
+	}
+}
+
 // What a server compressed arrives plain, and its header stays.
 func TestRealContentEncoding(t *testing.T) {
 	pack := map[string]func(io.Writer) io.WriteCloser{

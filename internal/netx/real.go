@@ -136,7 +136,7 @@ func (d *Real) exchange(ctx context.Context, req *event.Request) (*event.Respons
 
 // request makes the net/http form of req.
 func (d *Real) request(ctx context.Context, req *event.Request) (*http.Request, error) {
-	u, err := url.Parse(req.URL)
+	u, err := parse(req.URL)
 	if err != nil || u.Host == "" {
 		return nil, &event.Error{Name: "TypeError", Message: "Fetch API cannot load: " + req.URL}
 	}
@@ -195,6 +195,21 @@ func (d *Real) request(ctx context.Context, req *event.Request) (*http.Request, 
 		setBody(hr, req.Body)
 	}
 	return hr, nil
+}
+
+// parse is url.Parse, but for a "%" that begins no escape sequence: such a path is
+// sent as it is, as browsers and workerd do.
+func parse(text string) (*url.URL, error) {
+	u, err := url.Parse(text)
+	if scheme, rest, ok := strings.Cut(text, "://"); err != nil && ok {
+		if at := strings.IndexAny(rest, "/?"); at > 0 && rest[at] == '/' && !strings.HasPrefix(rest[at:], "//") {
+			if u, err := url.Parse(scheme + "://" + rest[:at]); err == nil {
+				u.Opaque = rest[at:]
+				return u, nil
+			}
+		}
+	}
+	return u, err
 }
 
 // setBody streams b, or hands it over as bytes where it is, which lets net/http

@@ -18,7 +18,7 @@ function (native, p) {
     }
   };
 
-  class WorkflowInstance {
+  class InstanceImpl { // its name in the reference
     constructor(id) { this.id = id; }
     async pause() { await crossed(native.stub(this.id).pause()); }
     async resume() { await crossed(native.stub(this.id).resume()); }
@@ -75,7 +75,7 @@ function (native, p) {
     async unsafeAbort(id, reason) { await native.stub(`${id}`).forget(`${reason}`); }
 
     async get(id) {
-      const instance = new WorkflowInstance(id);
+      const instance = new InstanceImpl(id);
       if (!(await native.stub(`${id}`).exists())) throw new p.Error("instance.not_found");
       return instance;
     }
@@ -85,7 +85,7 @@ function (native, p) {
       if (!(await begin(id, options?.params))) {
         throw fail(`Workflow instance with id "${id}" already exists`, "instance.already_exists");
       }
-      return new WorkflowInstance(id);
+      return new InstanceImpl(id);
     }
     async createBatch(batch) {
       if (!ArrayIsArray(batch)) throw new p.Error("Workflows: createBatch() takes an array in minido; its other form is not available.");
@@ -96,7 +96,7 @@ function (native, p) {
       for (let i = 0; i < batch.length; i++) {
         const id = batch[i].id ?? native.id();
         // An instance that exists is left out, as in the reference.
-        if (await begin(id, batch[i].params)) ArrayPrototypePush(created, new WorkflowInstance(id));
+        if (await begin(id, batch[i].params)) ArrayPrototypePush(created, new InstanceImpl(id));
       }
       return created;
     }

@@ -24,6 +24,12 @@ function (native, p) {
     e.name = name;
     return e;
   };
+  // bytesAsText replaces what JSON has nothing for.
+  const bytesAsText = (key, value) => {
+    if (typeof value === "bigint") return `[BigInt(${value})]`;
+    if (value instanceof p.ArrayBuffer) return `[ArrayBuffer(${value.byteLength} bytes)]`;
+    return p.ArrayBufferIsView(value) && !(value instanceof p.DataView) ? `[${value.constructor.name}(${value.byteLength} bytes)]` : value;
+  };
   const timedOut = (ms) => named("WorkflowTimeoutError", `Execution timed out after ${ms}ms`);
   const durationOf = (given) => {
     if (typeof given === "number") return given;
@@ -43,6 +49,8 @@ function (native, p) {
     if (e === null || typeof e !== "object" || !("message" in e)) return { name: "Error", message: `${e}` };
     return kept[e.name] ? { name: `${e.name}`, message: `${e.message}` } : { name: "Error", message: `${e.name}: ${e.message}` };
   };
+  // ordered is an error with its members in the reference's order, which JSON shows.
+  const ordered = ({ name, message }) => name === "WorkflowFatalError" ? { name, message } : { message, name };
   const validConfig = (c) => {
     if (c === null || typeof c !== "object") return false;
     const keys = ObjectKeys(c);
@@ -215,7 +223,7 @@ function (native, p) {
         const outputs = p.ArrayPrototypeMap(this.#sql.exec("SELECT * FROM steps WHERE state = 'done' AND key NOT LIKE 'sleep:%' ORDER BY ended, rowid").toArray(), (step) => this.#shown(step));
         return {
           status: row.status, __LOCAL_DEV_STEP_OUTPUTS: outputs,
-          output: row.output === null ? null : native.deserialize(row.output) ?? null, error: row.error === null ? undefined : JSONParse(row.error),
+          output: row.output === null ? null : native.deserialize(row.output) ?? null, error: row.error === null ? undefined : ordered(JSONParse(row.error)),
         };
       }
       // An event for an instance that has ended is of no consequence, and no error.
@@ -700,14 +708,14 @@ function (native, p) {
           try {
             bytes = native.serialize(value);
           } catch (e) {
-            throw named("NonRetryableError", `Value returned from step "${name}" is not serialisable`);
+            return this.#endsWith(key, `Value returned from step "${name}" is not serialisable`, `the step "${name}" returned a value which is not serialisable`, tried);
           }
           if (bytes.byteLength > maxResultBytes) throw named("WorkflowInternalError", `Step ${key.slice(3)} output is too large. Maximum allowed size is 1MiB.`);
           tried();
           this.#decide(key, value);
         } catch (e) {
           if (this.#run !== run) return;
-          if (e?.ofStream) return this.#endsWith(key, name, e, tried);
+          if (e?.ofStream) return this.#endsWith(key, e.message, `the step "${name}" returned an invalid ReadableStream output. ${e.message}`, tried);
           tried(e);
           if (nonRetryable(e) || attempt > config.retries.limit) this.#refuse(key, e);
           else await this.#retryLater(run, key, config, attempt, { name: key.slice(3), ctx, error: e });
@@ -781,19 +789,22 @@ function (native, p) {
       }
       // shown is what people see of a step's output: of a stream its beginning as text, or its size.
       #shown(step) {
-        if (step.value !== null) return native.deserialize(step.value);
+        if (step.value !== null) {
+          const value = native.deserialize(step.value), text = JSONStringify(p.StringPrototypeStartsWith(step.key, "event:") ? value.payload : value, bytesAsText);
+          return text === undefined ? undefined : JSONParse(text);
+        }
         const [{ bytes }] = this.#sql.exec("SELECT coalesce(sum(length(chunk)), 0) AS bytes FROM chunks WHERE key = ?", step.key).toArray();
         const text = native.text(this.#chunk(step.key, 0) ?? new p.ArrayBuffer(0), bytes > rowBytes);
         if (text === undefined) return `[ReadableStream (binary): ${bytes} bytes]`;
         return text.length > previewCharacters || bytes > rowBytes ? `${p.StringPrototypeSlice(text, 0, previewCharacters)}[truncated output]` : text;
       }
-      // endsWith ends the instance, whose step gave a stream that cannot be kept.
-      #endsWith(key, name, e, tried) {
-        const fatal = named("WorkflowFatalError", `The execution of the Workflow instance was terminated, as the step "${name}" returned an invalid ReadableStream output. ${e.message}`);
-        tried(named("WorkflowFatalError", e.message));
-        this.#sql.exec("UPDATE steps SET state = 'failed', error = ?, wake = NULL, ended = ? WHERE key = ?", JSONStringify({ name: "WorkflowFatalError", message: e.message }), DateNow(), key);
-        this.#set("errored", ", error = ?", JSONStringify({ name: fatal.name, message: fatal.message }));
-        this.#abort("Aborting engine: a step's stream cannot be kept");
+      // endsWith ends the instance: what a step gave, by these words, cannot be kept.
+      #endsWith(key, message, how, tried) {
+        const error = { name: "WorkflowFatalError", message };
+        tried(named(error.name, message));
+        this.#sql.exec("UPDATE steps SET state = 'failed', error = ?, wake = NULL, ended = ? WHERE key = ?", JSONStringify(error), DateNow(), key);
+        this.#set("errored", ", error = ?", JSONStringify({ ...error, message: `The execution of the Workflow instance was terminated, as ${how}` }));
+        this.#abort("Aborting engine: what a step gave cannot be kept");
       }
       async #retryLater(run, key, config, attempt, input) {
         try {

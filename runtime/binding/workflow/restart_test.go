@@ -86,11 +86,11 @@ func TestRestartFrom(t *testing.T) {
 // the step.
 func TestDelayFunctions(t *testing.T) {
 	for kind, c := range map[string]struct{ entries, status string }{
-		"grows":  {`["grows 0 {\"limit\":2,\"backoff\":\"constant\"}","grows 10 {\"limit\":2,\"backoff\":\"constant\"}","grows 30 {\"limit\":2,\"backoff\":\"constant\"}"]`, `{"status":"errored","output":null,"error":{"name":"Error","message":"no"}}`},
-		"text":   {`["text 0 {\"limit\":2,\"backoff\":\"constant\"}","text 20 {\"limit\":2,\"backoff\":\"constant\"}","text 40 {\"limit\":2,\"backoff\":\"constant\"}"]`, `{"status":"errored","output":null,"error":{"name":"Error","message":"no"}}`},
-		"wrong":  {`["wrong 0 {\"limit\":2,\"backoff\":\"constant\"}"]`, `{"status":"errored","output":null,"error":{"name":"Error","message":"NonRetryableDelayError: The delay function for step \"try-1\" returned an invalid delay value (expected a number of ms or a duration string like \"30 seconds\")"}}`},
-		"throws": {`["throws 0 {\"limit\":2,\"backoff\":\"constant\"}"]`, `{"status":"errored","output":null,"error":{"name":"Error","message":"NonRetryableDelayError: The delay function for step \"try-1\" threw an error: oops"}}`},
-		"slow":   {`["slow 0 {\"limit\":2,\"backoff\":\"constant\"}"]`, `{"status":"errored","output":null,"error":{"name":"Error","message":"NonRetryableDelayError: The delay function for step \"try-1\" did not return within 5 seconds"}}`},
+		"grows":  {`["grows 0 {\"limit\":2,\"backoff\":\"constant\"}","grows 10 {\"limit\":2,\"backoff\":\"constant\"}","grows 30 {\"limit\":2,\"backoff\":\"constant\"}"]`, `{"status":"errored","output":null,"error":{"message":"no","name":"Error"}}`},
+		"text":   {`["text 0 {\"limit\":2,\"backoff\":\"constant\"}","text 20 {\"limit\":2,\"backoff\":\"constant\"}","text 40 {\"limit\":2,\"backoff\":\"constant\"}"]`, `{"status":"errored","output":null,"error":{"message":"no","name":"Error"}}`},
+		"wrong":  {`["wrong 0 {\"limit\":2,\"backoff\":\"constant\"}"]`, `{"status":"errored","output":null,"error":{"message":"NonRetryableDelayError: The delay function for step \"try-1\" returned an invalid delay value (expected a number of ms or a duration string like \"30 seconds\")","name":"Error"}}`},
+		"throws": {`["throws 0 {\"limit\":2,\"backoff\":\"constant\"}"]`, `{"status":"errored","output":null,"error":{"message":"NonRetryableDelayError: The delay function for step \"try-1\" threw an error: oops","name":"Error"}}`},
+		"slow":   {`["slow 0 {\"limit\":2,\"backoff\":\"constant\"}"]`, `{"status":"errored","output":null,"error":{"message":"NonRetryableDelayError: The delay function for step \"try-1\" did not return within 5 seconds","name":"Error"}}`},
 	} {
 		w := openRestarting(t, minidotest.Options{})
 		want(t, w, "/create?id="+kind, `"`+kind+`"`)

@@ -55,7 +55,7 @@ func trips(t *testing.T, o minidotest.Options) *minidotest.World {
 "workflows": [{"binding": "TRIPS", "name": "trips", "class_name": "Trip"}]}`}, o)
 }
 
-const full = `{"status":"errored","output":null,"error":{"name":"TypeError","message":"full"}}`
+const full = `{"status":"errored","output":null,"error":{"message":"full","name":"TypeError"}}`
 
 // What an instance that fails has begun is taken back, the last step first, and tried
 // again as its configuration says; an instance that succeeds keeps all.
@@ -66,10 +66,10 @@ func TestRollback(t *testing.T) {
 		"slow":          {`["flight","plain","hotel","undo hotel-1 undefined","undo flight-1 F1 full flight 1","undo flight-1 F1 full flight 1"]`, full},
 		"streamed slow": {`["flight","plain","hotel","undo hotel-1 undefined","undo flight-1 F1 full flight 1","undo flight-1 F1 full flight 1"]`, full},
 		"stubborn":      {`["flight","plain","hotel","undo hotel-1 undefined","undo flight-1 F1 full flight 1","undo flight-1 F1 full flight 1"]`, full},
-		"bad":           {`[]`, `{"status":"errored","output":null,"error":{"name":"Error","message":"WorkflowFatalError: Rollback for \"bad\" must be a function"}}`},
-		"bad options":   {`[]`, `{"status":"errored","output":null,"error":{"name":"Error","message":"WorkflowFatalError: Rollback options for \"bad\" must be an object"}}`},
-		"bad config": {`[]`, `{"status":"errored","output":null,"error":{"name":"Error","message":"WorkflowFatalError: Rollback config for \"bad\" is in a invalid format. ` +
-			`See https://developers.cloudflare.com/workflows/build/sleeping-and-retrying/"}}`},
+		"bad":           {`[]`, `{"status":"errored","output":null,"error":{"message":"WorkflowFatalError: Rollback for \"bad\" must be a function","name":"Error"}}`},
+		"bad options":   {`[]`, `{"status":"errored","output":null,"error":{"message":"WorkflowFatalError: Rollback options for \"bad\" must be an object","name":"Error"}}`},
+		"bad config": {`[]`, `{"status":"errored","output":null,"error":{"message":"WorkflowFatalError: Rollback config for \"bad\" is in a invalid format. ` +
+			`See https://developers.cloudflare.com/workflows/build/sleeping-and-retrying/","name":"Error"}}`},
 	} {
 		t.Run(kind, func(t *testing.T) {
 			w := trips(t, minidotest.Options{})

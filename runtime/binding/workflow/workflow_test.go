@@ -53,7 +53,12 @@ export class Order extends WorkflowEntrypoint {
       case "unheard":
         return step.waitForEvent("silence", { type: "never", timeout: "1 minute" });
       case "function":
-        return step.do("function", async () => ({ f: new WeakMap() }));
+        try { await step.do("function", async () => ({ f: () => 1 })); } catch (e) { return "caught " + e; }
+      case "kinds":
+        await step.do("kinds", async () => ({ big: 12n, bytes: new Uint8Array(2), map: new Map([["a", 1]]), at: new Date(0) }));
+        await step.do("nothing", async () => {});
+        await step.waitForEvent("payment", { type: "paid" });
+        return 1;
       case "large":
         return step.do("large", { retries: { limit: 0, delay: 1 } }, async () => "x".repeat(1100000));
       case "bad config":
@@ -155,13 +160,14 @@ func TestFailures(t *testing.T) {
 	want(t, w, "/entries", `["attempt 1 at 0","attempt 2 at 10","attempt 3 at 30"]`)
 	want(t, w, "/status?id=f", `{"status":"complete","output":3}`)
 	for kind, status := range map[string]string{
-		"flaky":      `{"status":"errored","output":null,"error":{"name":"TypeError","message":"not yet"}}`,
+		"flaky":      `{"status":"errored","output":null,"error":{"message":"not yet","name":"TypeError"}}`,
 		"fatal":      `{"status":"errored","output":null,"error":{"name":"WorkflowFatalError","message":"The execution of the Workflow instance was terminated, as a step threw an NonRetryableError and it was not handled"}}`,
-		"slow":       `{"status":"errored","output":null,"error":{"name":"Error","message":"WorkflowTimeoutError: Execution timed out after 5000ms"}}`,
-		"past":       `{"status":"errored","output":null,"error":{"name":"Error","message":"You can't sleep until a time in the past, time-traveler"}}`,
-		"unheard":    `{"status":"errored","output":null,"error":{"name":"Error","message":"WorkflowTimeoutError: Execution timed out after 60000ms"}}`,
-		"large":      `{"status":"errored","output":null,"error":{"name":"Error","message":"WorkflowInternalError: Step large-1 output is too large. Maximum allowed size is 1MiB."}}`,
-		"bad+config": `{"status":"errored","output":null,"error":{"name":"Error","message":"WorkflowFatalError: Step config for \"bad\" is in a invalid format. See https://developers.cloudflare.com/workflows/build/sleeping-and-retrying/"}}`,
+		"slow":       `{"status":"errored","output":null,"error":{"message":"WorkflowTimeoutError: Execution timed out after 5000ms","name":"Error"}}`,
+		"past":       `{"status":"errored","output":null,"error":{"message":"You can't sleep until a time in the past, time-traveler","name":"Error"}}`,
+		"unheard":    `{"status":"errored","output":null,"error":{"message":"WorkflowTimeoutError: Execution timed out after 60000ms","name":"Error"}}`,
+		"function":   `{"status":"errored","output":null,"error":{"name":"WorkflowFatalError","message":"The execution of the Workflow instance was terminated, as the step \"function\" returned a value which is not serialisable"}}`,
+		"large":      `{"status":"errored","output":null,"error":{"message":"WorkflowInternalError: Step large-1 output is too large. Maximum allowed size is 1MiB.","name":"Error"}}`,
+		"bad+config": `{"status":"errored","output":null,"error":{"message":"WorkflowFatalError: Step config for \"bad\" is in a invalid format. See https://developers.cloudflare.com/workflows/build/sleeping-and-retrying/","name":"Error"}}`,
 		"caught":     `{"status":"complete","output":"RangeError: caught"}`,
 	} {
 		id := strings.ReplaceAll(kind, "+", "_")
@@ -169,6 +175,12 @@ func TestFailures(t *testing.T) {
 		w.Advance(5 * time.Minute)
 		want(t, w, "/status?id="+id, status)
 	}
+	get(w, "/create?id=k&kind=kinds")
+	w.Advance(time.Minute)
+	get(w, "/event?id=k")
+	w.Advance(time.Minute)
+	want(t, w, "/whole?id=k", `[["status","__LOCAL_DEV_STEP_OUTPUTS","output","error"],{"status":"complete","__LOCAL_DEV_STEP_OUTPUTS":[`+
+		`{"big":"[BigInt(12)]","bytes":"[Uint8Array(2 bytes)]","map":{},"at":"1970-01-01T00:00:00.000Z"},null,{"sum":3}],"output":1}]`)
 	want(t, w, "/batch", `["b1","b2"]`)
 	want(t, w, "/batch", `[]`)
 }
@@ -189,7 +201,7 @@ func TestStreams(t *testing.T) {
 	for kind, status := range map[string]string{
 		"object stream": `{"status":"errored","output":null,"error":{"name":"WorkflowFatalError","message":"The execution of the Workflow instance was terminated, as the step \"texts\" returned an invalid ReadableStream output. `,
 		"broken stream": `{"status":"errored","output":null,"error":{"name":"WorkflowFatalError","message":"The execution of the Workflow instance was terminated, as the step \"broken\" returned an invalid ReadableStream output. `,
-		"slow stream":   `{"status":"errored","output":null,"error":{"name":"Error","message":"WorkflowTimeoutError: Execution timed out after 5000ms"}}`,
+		"slow stream":   `{"status":"errored","output":null,"error":{"message":"WorkflowTimeoutError: Execution timed out after 5000ms","name":"Error"}}`,
 	} {
 		id := strings.ReplaceAll(kind, " ", "_")
 		get(w, fmt.Sprintf("/create?id=%s&kind=%s", id, strings.ReplaceAll(kind, " ", "+")))

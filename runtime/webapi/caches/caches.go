@@ -3,6 +3,7 @@ package caches
 
 import (
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -124,6 +125,7 @@ func (p *Caches) cacheMatch(c *cache, r *fetch.Request, ignoreMethod bool) goja.
 	if r.Method() != "GET" && r.Method() != "HEAD" && !ignoreMethod {
 		return goja.Undefined()
 	}
+	p.fetch.CacheURL(r)
 	found, ok, err := p.store.get(c.name, p.cacheKey(r), p.Engine.Now().UnixMilli())
 	if err != nil {
 		p.Engine.Throw("Error", "%s", err)
@@ -203,8 +205,6 @@ func (p *Caches) cachePut(c *cache, r *fetch.Request, resp *fetch.Response) goja
 	refuse := func(text string) { p.Engine.Throw("TypeError", "%s", text) }
 	scheme, _, _ := strings.Cut(r.URL(), ":")
 	switch vary, _ := resp.Field("vary"); {
-	case scheme != "http" && scheme != "https":
-		refuse("Cannot cache the response to a URL that is neither http nor https.")
 	case r.Method() != "GET":
 		refuse("Cannot cache response to non-GET request.")
 	case resp.Status() == http.StatusPartialContent:
@@ -213,9 +213,12 @@ func (p *Caches) cachePut(c *cache, r *fetch.Request, resp *fetch.Response) goja
 		refuse("Cannot cache response with 'Vary: *' header.")
 	case resp.IsHandshake():
 		refuse("Cannot cache WebSocket upgrade response.")
+	case scheme != "http" && scheme != "https":
+		refuse("Cannot cache the response to a URL that is neither http nor https.")
 	}
 	entry := cached{URL: p.cacheKey(r), Status: resp.Status(), StatusText: resp.StatusText(), Header: resp.Header()}
 	now := p.Engine.Now().UnixMilli()
+	entry.Header = slices.DeleteFunc(slices.Clone(entry.Header), func(f event.Field) bool { return !f.Leaves() }) // as on the way to a cache that is a service
 	ttl, header, storable := cacheLife(entry.Header, now)
 	storable = storable && !ofSite(r.URL())
 	entry.Header, entry.Stored, entry.Expires = header, now, now+ttl*1000
@@ -278,6 +281,7 @@ func (p *Caches) cacheDelete(c *cache, r *fetch.Request, ignoreMethod bool) goja
 	if r.Method() != "GET" && !ignoreMethod {
 		return p.VM.ToValue(false)
 	}
+	p.fetch.CacheURL(r)
 	found, err := p.store.remove(c.name, p.cacheKey(r), p.Engine.Now().UnixMilli())
 	if err != nil {
 		p.Engine.Throw("Error", "%s", err)

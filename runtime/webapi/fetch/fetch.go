@@ -18,6 +18,7 @@ import (
 	"minido.dev/minido/runtime/webapi/exchange"
 	"minido.dev/minido/runtime/webapi/form"
 	"minido.dev/minido/runtime/webapi/streams"
+	"minido.dev/minido/runtime/webapi/url"
 	"minido.dev/minido/runtime/webapi/websocket"
 	"minido.dev/minido/runtime/webidl"
 )
@@ -84,7 +85,15 @@ func (p *Fetch) DoBy(input, init goja.Value, route exchange.Route) goja.Value {
 	return p.Promise(func() goja.Value {
 		r := p.coerceRequest(input, init)
 		stop := p.abortableBy(r)
-		scheme, _, _ := strings.Cut(r.url, ":")
+		scheme, _, absolute := strings.Cut(r.url, ":")
+		if route.Network && !p.Enabled(compat.FetchStandardUrl) {
+			if _, err := url.Parse(r.url, ""); err != nil {
+				p.Engine.Throw("TypeError", "Invalid URL string.") // that of a stub says what is below
+			}
+		}
+		if !absolute {
+			p.Engine.Throw("TypeError", "Fetch API cannot load: %s", r.url)
+		}
 		switch strings.ToLower(scheme) {
 		case "http", "https":
 			p.sentURL(r.url)

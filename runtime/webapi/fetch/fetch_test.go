@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"minido.dev/minido/runtime/compat"
 	"minido.dev/minido/runtime/engine"
 	"minido.dev/minido/runtime/event"
 	"minido.dev/minido/runtime/webapi/exchange"
@@ -316,5 +317,26 @@ func TestAbortBeforeTheResponse(t *testing.T) {
 		}
 	})
 	for w.Sched.Step() {
+	}
+}
+
+// What cannot be fetched: before fetch_standard_url a text that is no URL is found when
+// it is fetched. Keys of caches are read by workerd's older rules at every date.
+func TestUnfetchable(t *testing.T) {
+	for _, off := range []bool{false, true} {
+		w := webapitest.New(t)
+		w.Off[compat.FetchStandardUrl] = off
+		rows := [][2]string{
+			{`await fetch("ftp://x/y")`, `TypeError: Fetch API cannot load: ftp://x/y`},
+			{`await fetch("mailto:a@b")`, `TypeError: Fetch API cannot load: mailto:a@b`},
+			{`await fetch("data:,ok").then((r) => r.text())`, `ok`},
+		}
+		if off {
+			for _, text := range []string{"/rel", "data", "", "http://", "http://a b/", "http://[::1", "http://a:x/", "foo://bar baz"} {
+				rows = append(rows, [2]string{`await fetch("` + text + `")`, `TypeError: Invalid URL string.`})
+			}
+			rows = append(rows, [2]string{`await fetch("http:x")`, `TypeError: Fetch API cannot load: http:x`})
+		}
+		w.Tries(rows)
 	}
 }

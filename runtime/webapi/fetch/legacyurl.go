@@ -13,30 +13,48 @@ const hostCharacters = "abcdefghijklmnopqrstuvwxyz0123456789-._:[]"
 // in lower case, and everything else as it was given but for spaces and controls. ok is
 // false for what is no absolute http or https URL there.
 func legacyURL(text string) (out string, ok bool) {
-	text, _, _ = strings.Cut(text, "#")
-	scheme, rest, found := strings.Cut(text, "://")
-	scheme = strings.ToLower(scheme)
-	if !found || scheme != "http" && scheme != "https" {
+	scheme, _ := legacyScheme(text)
+	if scheme != "http" && scheme != "https" {
 		return "", false
 	}
-	end := strings.IndexAny(rest, "/?")
-	if end < 0 {
-		end = len(rest)
-	}
-	host, rest := rest[:end], rest[end:]
+	text, _, _ = strings.Cut(text, "#")
+	rest := text[len(scheme)+len("://"):]
+	host := legacyHost(rest)
+	rest = rest[len(host):]
 	if _, after, credentials := strings.Cut(host, "@"); credentials {
 		host = after
 	}
 	host = strings.ToLower(host)
-	if strings.Trim(host, hostCharacters) != "" {
-		return "", false
-	}
 	path, query, queried := strings.Cut(rest, "?")
 	out = scheme + "://" + host + escapeControls(withoutDots(path))
 	if queried {
 		out += "?" + escapeControls(query)
 	}
 	return out, true
+}
+
+// legacyScheme is the scheme of a URL of any kind that kj::Url takes, in lower case: one
+// with a host of characters that may be in one, which may be empty.
+func legacyScheme(text string) (scheme string, ok bool) {
+	text, _, _ = strings.Cut(text, "#")
+	scheme, rest, found := strings.Cut(text, "://")
+	host := legacyHost(rest)
+	if _, after, credentials := strings.Cut(host, "@"); credentials {
+		host = after
+	}
+	scheme = strings.ToLower(scheme)
+	if !found || scheme == "" || strings.Trim(scheme, "abcdefghijklmnopqrstuvwxyz0123456789+-.") != "" || strings.Trim(strings.ToLower(host), hostCharacters) != "" {
+		return "", false
+	}
+	return scheme, true
+}
+
+// legacyHost is what rest, a URL after its "://", has before its path and query.
+func legacyHost(rest string) string {
+	if end := strings.IndexAny(rest, "/?"); end >= 0 {
+		return rest[:end]
+	}
+	return rest
 }
 
 // withoutCredentials drops the user and the password of a URL in its normal form.

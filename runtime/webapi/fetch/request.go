@@ -147,6 +147,18 @@ func (p *Fetch) sentURL(text string) string {
 	return sent
 }
 
+// CacheURL throws a TypeError if a request's URL cannot be the key of a cached response,
+// which is read by workerd's older rules at every date.
+func (p *Fetch) CacheURL(r *Request) {
+	if _, ok := legacyURL(r.url); ok {
+		return
+	}
+	if _, isURL := legacyScheme(r.url); !isURL {
+		p.Engine.Throw("TypeError", "Invalid URL. Cache API keys must be fully-qualified, valid URLs.")
+	}
+	p.Engine.Throw("TypeError", "Fetch API cannot load: %s", r.url)
+}
+
 // coerceRequest is the request that fetch(input, init) is about.
 func (p *Fetch) coerceRequest(input, init goja.Value) *Request {
 	if r, ok := p.Engine.Attached(input).(*Request); ok && (init == nil || goja.IsUndefined(init)) {
