@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"errors"
+	"fmt"
 	"runtime"
 	"runtime/debug"
 	"strings"
@@ -75,6 +76,34 @@ func TestWaitingIsNoComputing(t *testing.T) {
 	var over *LimitError
 	if err := <-stopped; !errors.As(err, &over) || over.Resource != CPUTime {
 		t.Errorf("it computed: %v", err)
+	}
+	if err := th.Close(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A match that backtracks without end does not end as one that found nothing, also on a machine
+// that gives the process no CPU time to speak of.
+func TestMatchOnABusyMachine(t *testing.T) {
+	const limit = 200 * time.Millisecond
+	BoundMatches(limit)
+	defer BoundMatches(DefaultTurnLimit)
+	th := sched.NewThreads(clock.Real{})
+	stopped := make(chan error, 1)
+	e := New(Options{Name: "x", Scheduler: th, Entropy: entropy.NewSeeded(1), Condemned: func(r error) { stopped <- r }, TurnLimit: limit})
+	e.Watchdog.cpu = func() (time.Duration, error) { return 0, nil }
+	if err := e.Post(e.NewContext(ObjectContext, "Room/lobby").Frame(), "rpc", func() {
+		v, err := e.VM().RunString("/(?!b)(a|aa)+$/.test('a'.repeat(60) + '!')")
+		if err == nil {
+			stopped <- fmt.Errorf("the match was said to be %v", v)
+		}
+		e.Rethrow(err)
+	}); err != nil {
+		t.Fatal(err)
+	}
+	var over *LimitError
+	if err := <-stopped; !errors.As(err, &over) || over.Resource != CPUTime {
+		t.Error(err)
 	}
 	if err := th.Close(context.Background()); err != nil {
 		t.Fatal(err)
