@@ -57,7 +57,7 @@ type Session struct {
 	mu      sync.Mutex // guards everything below
 	url     string
 	life    context.Context    // of the pauses in the present life; nil before the first
-	ebb     context.CancelFunc // ends it
+	endLife context.CancelFunc // of life
 	clients map[string]*agentrpc.Client
 	opened  []*agentrpc.Client // in order
 	sockets []*Socket          // in order
@@ -332,7 +332,10 @@ func (s *Session) Connect(url string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.url = url
-	s.life, s.ebb = context.WithCancel(context.Background())
+	if s.endLife != nil {
+		s.endLife()
+	}
+	s.life, s.endLife = context.WithCancel(context.Background())
 }
 
 // Drain has the clients of a server that has died read what it had sent before: an answer
@@ -342,8 +345,8 @@ func (s *Session) Connect(url string) {
 func (s *Session) Drain(ctx context.Context) {
 	s.mu.Lock()
 	s.url = ""
-	if s.ebb != nil {
-		s.ebb()
+	if s.endLife != nil {
+		s.endLife()
 	}
 	opened := slices.Clone(s.opened)
 	s.mu.Unlock()

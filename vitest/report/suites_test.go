@@ -443,7 +443,7 @@ func TestChaosSystems(t *testing.T) {
 				r := runIn(t, dir, vitest.Options{Chaos: fault, Points: points, CacheDir: cache})
 				t.Logf("%s: %d runs", fault, r.Checked)
 				if r.Failed() || len(r.Lost) > 0 || r.Checked < 2*system.tests {
-					t.Errorf("%s: %d runs, %d ended by a lost connection: %v", fault, r.Checked, len(r.Lost), lines(r))
+					t.Errorf("%s: %d runs, %d say nothing about the worker: %v", fault, r.Checked, len(r.Lost), lines(r))
 				}
 			}
 			for _, bug := range system.bugs {
