@@ -98,7 +98,7 @@ var table = [count]Row{
 	ThrowOnUnrecognizedImportAssertion:           {Name: "throw_on_unrecognized_import_assertion", Disable: "ignore_unrecognized_import_assertion", Date: "2025-06-16", State: NoDifference, Note: "of the bundle, which esbuild has settled"},
 	PythonWorkflows:                              {Name: "python_workflows", Disable: "disable_python_workflows", ImpliedBy: []Flag{PythonWorkers}, ImpliedDate: "2025-09-20", State: NoDifference, Note: "of Python workers, which do not run under minido"},
 	UnsupportedProcessActualPlatform:             {Name: "unsupported_process_actual_platform", Experimental: true, State: NeverOn},
-	EnableNodejsProcessV2:                        {Name: "enable_nodejs_process_v2", Disable: "disable_nodejs_process_v2", ImpliedBy: []Flag{NodejsCompat}, ImpliedDate: "2025-09-15", Needs: NodejsCompat, State: AlwaysOn},
+	EnableNodejsProcessV2:                        {Name: "enable_nodejs_process_v2", Disable: "disable_nodejs_process_v2", ImpliedBy: []Flag{NodejsCompat}, ImpliedDate: "2025-09-15", Needs: NodejsCompat, State: Implemented},
 	SetEventTargetThis:                           {Name: "set_event_target_this", Disable: "no_set_event_target_this", Date: "2025-08-01", State: Implemented},
 	SetForwardableEmailFullHeaders:               {Name: "set_forwardable_email_full_headers", Disable: "set_forwardable_email_single_headers", Date: "2025-08-01", State: NoDifference, Note: "of a binding or event that minido does not offer"},
 	EnableNodejsHttpModules:                      {Name: "enable_nodejs_http_modules", Disable: "disable_nodejs_http_modules", ImpliedBy: []Flag{NodejsCompat}, ImpliedDate: "2025-08-15", State: Implemented},

@@ -5,8 +5,6 @@ import (
 	"strings"
 
 	"github.com/dop251/goja"
-
-	"minido.dev/minido/runtime/nodeapi"
 )
 
 // builtin is the namespace of a module of the host.
@@ -23,7 +21,7 @@ func (i *Isolate) builtin(spec string) (goja.Value, error) {
 		obj := exports.(*goja.Object)
 		ns = i.namespace(obj, obj.GetOwnPropertyNames(), nil)
 	} else {
-		obj, names := exports.ToObject(i.vm), nodeapi.Surface(strings.TrimPrefix(spec, "node:"))
+		obj, names := exports.ToObject(i.vm), i.node.Surface(strings.TrimPrefix(spec, "node:"))
 		if names == nil {
 			names = obj.Keys()
 		}

@@ -29,10 +29,13 @@ func Define(r *node.Registry) {
 		{"tty", compat.EnableNodejsTtyModule}, {"v8", compat.EnableNodejsV8Module}, {"vm", compat.EnableNodejsVmModule},
 		{"worker_threads", compat.EnableNodejsWorkerThreadsModule},
 	} {
-		s.Go(x.name, func(m *node.Modules) goja.Value {
+		d := s.Go(x.name, func(m *node.Modules) goja.Value {
 			make := m.Load("internal/misc").(*goja.Object).Get(x.name)
 			return m.Engine.Call(make, goja.Undefined())
 		}).Flag(x.flag)
+		if x.name == "tty" {
+			d.StandsIn(node.Polyfill(x.flag, "internal/tty_polyfill"))
+		}
 	}
 	for _, x := range []struct {
 		name string

@@ -19,6 +19,7 @@ type Definition struct {
 	make     func(m *Modules) goja.Value
 	internal bool        // only for other modules
 	flag     compat.Flag // the compatibility flag that it needs besides nodejs_compat
+	standsIn func(on func(flag compat.Flag) bool) string
 }
 
 // Flag says that the module needs a compatibility flag besides nodejs_compat: the
@@ -44,6 +45,7 @@ func NewRegistry(families ...Family) *Registry {
 	shared := Sources{r, sources}
 	shared.Internal("internal/missing", "missing.js", nil)
 	shared.Internal("internal/abort_error", "abort_error.js", nil)
+	shared.Internal("internal/refuse", "refuse.js", nil)
 	for _, family := range families {
 		family(r)
 	}
@@ -132,8 +134,7 @@ func (r *Registry) Names() []string {
 // Offered is Has under a worker's compatibility flags: nodejs_als alone gives
 // async_hooks, and newer modules have flags of their own
 // (compatibility-date.capnp). From nodejs_compat_v2 on, wrangler gives a worker
-// polyfills of those that its date leaves out (unenv); here it gets the modules
-// themselves. Pure.
+// polyfills of those that its date leaves out (unenv); see Export. Pure.
 func (r *Registry) Offered(spec string, on func(flag compat.Flag) bool) bool {
 	name := strings.TrimPrefix(spec, "node:")
 	d, found := r.definitions[name]

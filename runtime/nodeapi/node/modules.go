@@ -37,10 +37,11 @@ type Modules struct {
 	Prims    Captured
 	Buffers  Buffers
 
-	loaded  map[string]goja.Value
-	loading map[string]bool
-	errors  *goja.Object
-	symbols map[string]*goja.Symbol // Symbol.for, by name
+	loaded   map[string]goja.Value
+	exported map[string]goja.Value // what imports get, by name
+	loading  map[string]bool
+	errors   *goja.Object
+	symbols  map[string]*goja.Symbol // Symbol.for, by name
 }
 
 // New prepares the modules of an engine in which no user code has run yet.
@@ -51,7 +52,7 @@ func New(r *Registry, e *engine.Engine, p *webapi.Platform, o Options) *Modules 
 		o.Compat = func(compat.Flag) bool { return true }
 	}
 	m := &Modules{Engine: e, Platform: p, VM: e.VM(), Options: o, Registry: r,
-		loaded: map[string]goja.Value{}, loading: map[string]bool{}, symbols: map[string]*goja.Symbol{}}
+		loaded: map[string]goja.Value{}, exported: map[string]goja.Value{}, loading: map[string]bool{}, symbols: map[string]*goja.Symbol{}}
 	m.Prims = capture(m.VM)
 	if m.Options.Compat(compat.NodejsCompatV2) {
 		for _, install := range r.globals {
@@ -61,15 +62,15 @@ func New(r *Registry, e *engine.Engine, p *webapi.Platform, o Options) *Modules 
 	return m
 }
 
-// Require is the exports object of a module, by its name with or without
-// `node:`. The error names a module that does not exist.
+// Require is the exports object of a module for who imports it, by its name with or
+// without `node:`. The error names a module that does not exist.
 func (m *Modules) Require(specifier string) (goja.Value, error) {
 	name, ok := m.Resolve(specifier)
 	if !ok {
 		return nil, m.unknown(specifier)
 	}
 	var v goja.Value
-	if ex := m.VM.Try(func() { v = m.Load(name) }); ex != nil {
+	if ex := m.VM.Try(func() { v = m.Export(name) }); ex != nil {
 		return nil, ex
 	}
 	return v, nil
@@ -207,7 +208,7 @@ func (m *Modules) Define(obj *goja.Object, name string, v goja.Value) {
 // LazyGlobal is an enumerable, writable global of a module, as in workerd.
 func (m *Modules) LazyGlobal(name, module string) {
 	m.Engine.Lazies.Property(m.VM.GlobalObject(), name, goja.FLAG_TRUE, func() goja.Value {
-		v := m.Load(module)
+		v := m.Export(module)
 		if obj, ok := v.(*goja.Object); ok && name != module {
 			return obj.Get(name)
 		}

@@ -80,8 +80,8 @@ func (m *Modules) Refused(api string) *goja.Object {
 		module = same
 	}
 	r := RefusalOf(module + "." + name)
-	if r == nil {
-		panic("nodeapi: " + api + " is not in refused.txt")
+	if r == nil { // what a newer date has
+		r = &Refusal{Advice: "it is there with a newer compatibility_date"}
 	}
 	text, code := "minido lacks "+module+"."+name, "ERR_METHOD_NOT_IMPLEMENTED"
 	if r.Text != "" {

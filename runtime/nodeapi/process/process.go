@@ -52,13 +52,9 @@ func (m *module) environment() goja.Value {
 	return o
 }
 
-// builtin is a module by name, undefined if there is none.
+// builtin is a module of workerd by name, undefined if there is none.
 func (m *module) builtin(c goja.FunctionCall) goja.Value {
-	name, ok := m.Resolve(c.Argument(0).String())
-	if !ok {
-		return goja.Undefined()
-	}
-	return m.Load(name)
+	return m.Native(c.Argument(0).String())
 }
 
 // writeOut logs whole lines of what is written to standard output or error,

@@ -49,7 +49,8 @@ func New(r *webidl.Realm, cloner *structured.Cloner, ev *events.Events) *Timelin
 	p := &Timeline{Realm: r, cloner: cloner, events: ev}
 	class := webidl.Lazily(p.Engine, p.definePerformance)
 	p.Engine.Lazies.Global("performance", func() goja.Value { return class().Wrap(&object{}) })
-	if !p.Enabled(compat.EnableGlobalPerformanceClasses) {
+	// Until workerd has the classes, wrangler bundles them with Node.js compatibility.
+	if !p.Enabled(compat.EnableGlobalPerformanceClasses) && (!p.Enabled(compat.NodejsCompatV2) || p.Enabled(compat.EnableNodejsPerfHooksModule)) {
 		class = webidl.Lazily(p.Engine, p.defineClock)
 		return p
 	}

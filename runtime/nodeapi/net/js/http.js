@@ -237,11 +237,18 @@ function (native, p) {
     get(url, options, callback) { const r = secureRequest(url, options, callback); r.end(); return r; },
     globalAgent: secureGlobalAgent, Agent: SecureAgent,
   };
-  if (native.compat("enable_nodejs_http_server_modules")) {
+  // Wrangler's polyfill of the whole module has a ServerResponse, too.
+  if (native.compat("enable_nodejs_http_server_modules") || !native.compat("enable_nodejs_http_modules")) {
     const server = () => native.require("internal/http_server");
     for (const name of ["Server", "createServer"]) native.lazy(http, name, () => server().http[name]);
     for (const name of ["Server", "createServer"]) native.lazy(https, name, () => server().https[name]);
     native.lazy(http, "ServerResponse", () => server().http.ServerResponse);
+  } else {
+    const refuse = (name) => p.ObjectDefineProperty(function () {
+      throw errors.make("Error", "ERR_METHOD_NOT_IMPLEMENTED", `The ${name} method is not implemented: it needs the compatibility flag enable_nodejs_http_server_modules (or a compatibility_date from 2025-09-01 on)`); // the reference's text
+    }, "name", { value: name });
+    for (const name of ["Server", "createServer", "ServerResponse"]) http[name] = refuse(name);
+    for (const name of ["Server", "createServer"]) https[name] = http[name];
   }
   for (const name of ["WebSocket", "CloseEvent", "MessageEvent"]) native.lazy(http, name, () => globalThis[name]);
   return { http, https };
