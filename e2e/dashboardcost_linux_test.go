@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -159,7 +160,7 @@ func (m *measured) window(t *testing.T, n int) float64 {
 }
 
 // follower asks what an open page asks, until it is stopped; lines counts what came.
-func (m *measured) follower(t *testing.T, page string) (stop func() (lines int)) {
+func (m *measured) follower(t *testing.T, page string, lines *atomic.Int64) (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	var all sync.WaitGroup
 	ask := func(path string, read func(io.Reader)) {
@@ -194,7 +195,6 @@ func (m *measured) follower(t *testing.T, page string) (stop func() (lines int))
 			}
 		})
 	}
-	lines := 0
 	poll("/v1/status", 2*time.Second)
 	switch page {
 	case "objects":
@@ -206,7 +206,7 @@ func (m *measured) follower(t *testing.T, page string) (stop func() (lines int))
 				buffer := make([]byte, 64<<10)
 				for {
 					n, err := r.Read(buffer)
-					lines += bytes.Count(buffer[:n], []byte{'\n'})
+					lines.Add(int64(bytes.Count(buffer[:n], []byte{'\n'})))
 					if err != nil {
 						return
 					}
@@ -214,10 +214,13 @@ func (m *measured) follower(t *testing.T, page string) (stop func() (lines int))
 			})
 		})
 	}
-	return func() int { cancel(); all.Wait(); return lines }
+	return func() { cancel(); all.Wait() }
 }
 
 func median(list []float64) float64 {
+	if len(list) == 0 {
+		return 0
+	}
 	sorted := slices.Sorted(slices.Values(list))
 	return (sorted[(len(sorted)-1)/2] + sorted[len(sorted)/2]) / 2
 }
@@ -235,7 +238,7 @@ func TestDashboardCost(t *testing.T) {
 		path, page string
 		rate       int
 	}{
-		{"/hello", "timeline", 500}, {"/note", "timeline", 200}, {"/hello", "logs", 500}, {"/hello", "objects", 500}, {"/hello", "closed", 500},
+		{"/hello", "timeline", 1300}, {"/note", "timeline", 200}, {"/hello", "logs", 500}, {"/hello", "objects", 500}, {"/hello", "closed", 500},
 	} {
 		t.Run(strings.TrimPrefix(row.path, "/")+" "+row.page, func(t *testing.T) {
 			m := measure(t)
@@ -255,7 +258,8 @@ func TestDashboardCost(t *testing.T) {
 			defer cancel()
 			m.more(t, 3*row.rate) // it has warmed up
 			var without, with, ratios []float64
-			lines := 0
+			var lines atomic.Int64
+			var perSecond []float64
 			for i := range pairs {
 				var a, b float64
 				one := func() { a = other.window(t, row.rate) }
@@ -264,10 +268,12 @@ func TestDashboardCost(t *testing.T) {
 						b = m.window(t, row.rate)
 						return
 					}
-					stop := m.follower(t, row.page)
+					stop := m.follower(t, row.page, &lines)
+					defer stop()
 					m.more(t, row.rate/2) // it has been sent what was kept
+					before, began := lines.Load(), time.Now()
 					b = m.window(t, row.rate)
-					lines += stop()
+					perSecond = append(perSecond, float64(lines.Load()-before)/time.Since(began).Seconds())
 				}
 				if i%2 == 0 { // what grows or falls with time is in both
 					one()
@@ -280,7 +286,7 @@ func TestDashboardCost(t *testing.T) {
 			}
 			ratio := median(ratios)
 			report, err := json.Marshal(map[string]any{"row": t.Name(), "pairs": pairs, "without_us": median(without), "with_us": median(with), "more_percent": 100 * (ratio - 1),
-				"lines_per_second": float64(lines) / float64(pairs), "quartiles_percent": []float64{100 * (quantile(ratios, 0.25) - 1), 100 * (quantile(ratios, 0.75) - 1)}})
+				"lines_per_second": median(perSecond), "quartiles_percent": []float64{100 * (quantile(ratios, 0.25) - 1), 100 * (quantile(ratios, 0.75) - 1)}})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -55,7 +55,7 @@ type Point struct {
 	Object     string // "Class/name", or "" for the stateless worker
 	Cause      string // what started the turn: "fetch", "rpc", "alarm", "message", "timer", ...
 	Occurrence int    // counts from 1 within one process and label; 0 where somebody only watches
-	Number     int    // counts from 1 within one process
+	Number     int    // counts from 1 within one process; 0 where somebody only watches
 	To         string // whom a message goes to, "Class/name"; "" for others. No part of the label
 	Site       string // where in the source it comes from, a line for each write; "" if not known. No part of the label
 	Departed   int    // at the after-side of a message, the Number of its before-side; 0 for others
@@ -70,7 +70,7 @@ func (p Point) Label() string {
 // while it is on, one lock orders every effect of the process.
 type Points struct {
 	on     atomic.Bool // recorded, aimed at, or armed
-	always bool        // on also without what is armed or watched; guarded by mu
+	always bool        // on also without what is armed; guarded by mu
 	armed  []*armed    // guarded by mu
 
 	mu     sync.Mutex
@@ -81,8 +81,8 @@ type Points struct {
 	die    func(Point)
 	sites  sites
 
-	interfere func(Point) error // guarded by mu
-	watchers  []*func(Point)    // guarded by mu
+	interfere func(Point) error              // guarded by mu
+	watchers  atomic.Pointer[[]*func(Point)] // the list is replaced under mu; nil: nobody watches
 }
 
 // Options says what a Points does with the points it sees.
@@ -148,7 +148,15 @@ func (p *Points) Interfere(fn func(Point) error) {
 // ErrCrashed; at the before-side fn has not run.
 func (p *Points) Effect(kind Kind, object, cause string, fn func() error) error {
 	if !p.On() {
-		return fn()
+		if !p.Heard() {
+			return fn()
+		}
+		p.tell(Point{Kind: kind, Side: Before, Object: object, Cause: cause})
+		err := fn()
+		if err == nil {
+			p.tell(Point{Kind: kind, Side: After, Object: object, Cause: cause})
+		}
+		return err
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -191,6 +199,7 @@ func (p *Points) barred(at Point) error {
 // points, such as an exchange with a server: an error takes its place.
 func (p *Points) Reach(kind Kind, object, cause string) error {
 	if !p.On() {
+		p.tell(Point{Kind: kind, Side: Before, Object: object, Cause: cause})
 		return nil
 	}
 	p.mu.Lock()
@@ -208,6 +217,7 @@ func (p *Points) Reach(kind Kind, object, cause string) error {
 // must then not happen.
 func (p *Points) Hit(kind Kind, side Side, object, cause string) (crashed bool) {
 	if !p.On() {
+		p.tell(Point{Kind: kind, Side: side, Object: object, Cause: cause})
 		return false
 	}
 	p.mu.Lock()
@@ -216,7 +226,8 @@ func (p *Points) Hit(kind Kind, side Side, object, cause string) (crashed bool) 
 	return crashed || errors.Is(p.barred(at), ErrCrashed)
 }
 
-// On reports whether points are being recorded or aimed at.
+// On reports whether points are being recorded or aimed at: every effect must then be
+// one of its own.
 func (p *Points) On() bool { return p != nil && p.on.Load() }
 
 func (p *Points) hit(kind Kind, side Side, object, cause string) (pt Point, crashed bool) {
@@ -232,18 +243,14 @@ func (p *Points) hitTo(kind Kind, side Side, object, cause, to string) (pt Point
 func (p *Points) pass(pt Point) (_ Point, crashed bool) {
 	p.number++
 	pt.Number = p.number
-	if p.always || len(p.armed) > 0 { // who only watches counts nothing
-		key := string(pt.Kind) + string(pt.Side) + pt.Object + "/" + pt.Cause
-		p.seen[key]++
-		pt.Occurrence = p.seen[key]
-	}
+	key := string(pt.Kind) + string(pt.Side) + pt.Object + "/" + pt.Cause
+	p.seen[key]++
+	pt.Occurrence = p.seen[key]
 	p.sites.explain(&pt)
 	if p.record != nil {
 		p.record(pt)
 	}
-	for _, fn := range p.watchers {
-		(*fn)(pt)
-	}
+	p.tell(pt)
 	if p.target != nil && p.target(pt) {
 		p.die(pt)
 	}

@@ -41,22 +41,30 @@ func (*Detour) Error() string { return "a fault of messages at what is none" }
 
 // Send is a message between its points. It reports whether the message left, or will
 // leave, another way than at once.
-func (p *Points) Send(m Message) (detoured bool) { return p.send(Before, m, p.leave) }
+func (p *Points) Send(m Message) (detoured bool) { return p.send(Before, m, true, p.leave) }
 
 // Depart is Send for a message whose after-side is a point of its own: whoever gets
 // the message's answer hits it.
 func (p *Points) Depart(m Message) (detoured bool) {
-	return p.send(Before, m, func(m Message) { m.Send() })
+	return p.send(Before, m, false, func(m Message) { m.Send() })
 }
 
 // Arrive is Depart for the answer to a message, whose only point here is an after-side.
 func (p *Points) Arrive(m Message) (detoured bool) {
-	return p.send(After, m, func(m Message) { m.Send() })
+	return p.send(After, m, false, func(m Message) { m.Send() })
 }
 
-func (p *Points) send(side Side, m Message, leave func(Message)) (detoured bool) {
+// send sends a message at its point of that side; closes says that its after-side comes
+// when it has left.
+func (p *Points) send(side Side, m Message, closes bool, leave func(Message)) (detoured bool) {
 	if !p.On() {
+		pt := Point{Kind: m.Kind, Side: side, Object: m.Object, Cause: m.Cause, To: m.To}
+		p.tell(pt)
 		m.Send()
+		if closes {
+			pt.Side = After
+			p.tell(pt)
+		}
 		return false
 	}
 	p.mu.Lock()
@@ -80,6 +88,7 @@ func (p *Points) send(side Side, m Message, leave func(Message)) (detoured bool)
 // Repeat is Hit at a point that was recorded, whose effect is not to be had.
 func (p *Points) Repeat(at Point) {
 	if !p.On() {
+		p.tell(Point{Kind: at.Kind, Side: at.Side, Object: at.Object, Cause: at.Cause, To: at.To})
 		return
 	}
 	p.mu.Lock()

@@ -46,7 +46,7 @@ func (d *Real) connect(ctx context.Context, req *event.Request) (*event.Response
 		}
 		conn = secure
 	}
-	if d.opts.Points.On() {
+	if d.opts.Points.Heard() {
 		d.opts.Points.Hit(killpoint.Fetch, killpoint.After, "", cause)
 	}
 	return d.tunnelOver(conn, cause), nil
@@ -121,7 +121,7 @@ func (t *tunnel) Write(chunk []byte, done func(error)) {
 		if err == nil {
 			_, err = t.conn.Write(chunk)
 		}
-		if err == nil && t.d.opts.Points.On() {
+		if err == nil && t.d.opts.Points.Heard() {
 			t.d.opts.Points.Hit(killpoint.Fetch, killpoint.After, "", t.cause)
 		}
 		if err != nil {

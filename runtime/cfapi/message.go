@@ -26,7 +26,7 @@ type labelled interface{ Label() string }
 // sendTo releases a call through a stub as an output of the current context.
 func (a *API) sendTo(cap event.Capability, release func(), lose func(error)) {
 	c := a.Engine.IO("a call")
-	if !a.opts.Points.On() {
+	if !a.opts.Points.Heard() {
 		c.Emit(release)
 		return
 	}
@@ -41,7 +41,7 @@ func (a *API) sendTo(cap event.Capability, release func(), lose func(error)) {
 // the current context.
 func (a *API) answer(to string, release func(), lose func(error)) {
 	c := a.Engine.IO("a call")
-	if !a.opts.Points.On() {
+	if !a.opts.Points.Heard() {
 		c.Emit(release)
 		return
 	}

@@ -46,9 +46,9 @@ func (c *Control) follow(w http.ResponseWriter, r *http.Request) {
 		defer c.opts.Feed.WatchTurns()()
 	}
 	w.Header().Set("Content-Type", "application/x-ndjson; charset=utf-8")
-	out, lines := http.NewResponseController(w), []byte(nil)
+	out, lines, batch := http.NewResponseController(w), []byte(nil), make([]feed.Entry, 0, feedBatch)
 	for once := q.Get("follow") == "false"; ; {
-		entries, lost, more := c.opts.Feed.After(after, feedBatch)
+		entries, lost, more := c.opts.Feed.AppendAfter(batch[:0], after, feedBatch)
 		lines = lines[:0]
 		if lost > 0 && after > 0 {
 			lines = append(strconv.AppendInt(append(lines, `{"lost":`...), lost, 10), "}\n"...)

@@ -236,7 +236,7 @@ func (f *Feed) Event(ev server.Event) {
 }
 
 // WatchPoints reports effect points, too, until the last of those who asked for it
-// has called stop. Effects of the process are one after another for that time.
+// has called stop. Effects go on as if nobody watched.
 func (f *Feed) WatchPoints() (stop func()) {
 	f.watch.Lock()
 	defer f.watch.Unlock()
@@ -299,6 +299,11 @@ func (f *Feed) LastLogs(limit int) (lines []string) {
 // them were overwritten before they could be read. Where there is none, more is
 // closed when there is one.
 func (f *Feed) After(seq int64, limit int) (entries []Entry, lost int64, more <-chan struct{}) {
+	return f.AppendAfter(nil, seq, limit)
+}
+
+// AppendAfter is After for who reads often: the entries are appended to a list.
+func (f *Feed) AppendAfter(entries []Entry, seq int64, limit int) (_ []Entry, lost int64, more <-chan struct{}) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if seq > f.last { // of an earlier life of the server

@@ -56,8 +56,8 @@ func TestWatchPoints(t *testing.T) {
 	one()
 	left := hit()
 	two()
-	if none := hit(); both != 1 || left != 1 || none != 0 || points.On() {
-		t.Errorf("a point was reported %d, %d and %d times; points are on: %v", both, left, none, points.On())
+	if none := hit(); both != 1 || left != 1 || none != 0 || points.Heard() {
+		t.Errorf("a point was reported %d, %d and %d times; points are heard: %v", both, left, none, points.Heard())
 	}
 	if e := f.ring[0]; e.Kind != Point || e.Object != "Room/a" || e.Effect != "wake" || e.Side != "after" || e.Cause != "rpc" {
 		t.Errorf("a point is %+v", e)

@@ -33,7 +33,10 @@ func (x *exchange) respond(resp *event.Response) {
 	}
 	x.w.Header()["Content-Length"] = []string{strconv.Itoa(len(whole))}
 	x.w.WriteHeader(resp.Status)
-	_, err := x.w.Write(whole)
+	err := x.g.opts.Points.Effect(killpoint.Response, x.object, x.cause, func() error {
+		_, err := x.w.Write(whole)
+		return err
+	})
 	x.headWritten(resp.Status)
 	if err != nil {
 		x.broken(nil)
@@ -112,10 +115,12 @@ func (x *exchange) head(resp *event.Response) (int64, event.Body) {
 func (x *exchange) stream(status int, body event.Body, length int64) {
 	points := x.g.opts.Points
 	x.w.WriteHeader(status)
-	if points.On() {
-		if points.Effect(killpoint.Response, x.object, x.cause, x.w.FlushError) != nil {
-			x.broken(body)
-		}
+	head := x.w.FlushError
+	if !points.On() {
+		head = func() error { return nil } // it leaves with what comes first
+	}
+	if points.Effect(killpoint.Response, x.object, x.cause, head) != nil {
+		x.broken(body)
 	}
 	if body == nil {
 		x.headWritten(status)
@@ -197,12 +202,12 @@ type chunk struct {
 
 func (x *exchange) write(data []byte) error {
 	points := x.g.opts.Points
-	if !points.On() {
+	if !points.Heard() {
 		_, err := x.w.Write(data)
 		return err
 	}
 	return points.Effect(killpoint.Chunk, x.object, x.cause, func() error {
-		if _, err := x.w.Write(data); err != nil {
+		if _, err := x.w.Write(data); err != nil || !points.On() {
 			return err
 		}
 		return x.w.FlushError()
@@ -212,11 +217,16 @@ func (x *exchange) write(data []byte) error {
 // end is the effect of a body's end.
 func (x *exchange) end() {
 	points := x.g.opts.Points
-	if !points.On() {
+	if !points.Heard() {
 		return
 	}
 	// A response that cannot be ended ends its connection.
-	_ = points.Effect(killpoint.Close, x.object, x.cause, x.w.Finish)
+	_ = points.Effect(killpoint.Close, x.object, x.cause, func() error {
+		if !points.On() {
+			return nil // it ends when the handler returns
+		}
+		return x.w.Finish()
+	})
 }
 
 // broken ends a response whose client is gone. It does not return.

@@ -428,7 +428,7 @@ func (i *Isolate) Respond(req *event.Request, handle func(request *goja.Object) 
 // emit releases a response; an object's response is an effect of its own, a
 // stateless worker's is one when the gateway writes it.
 func (i *Isolate) emit(ctx *engine.Context, release func(), lose func(error)) {
-	if ctx.Kind != engine.ObjectContext || !i.opts.Points.On() {
+	if ctx.Kind != engine.ObjectContext || !i.opts.Points.Heard() {
 		ctx.Emit(release)
 		return
 	}
