@@ -174,6 +174,7 @@ func (o *Object) construct() {
 		r.eng.Rethrow(err)
 	}
 	o.instance, o.entry = instance, isolate.ObjectEntry(r.iso, class)
+	r.iso.Memory.Lives(o.ctx, instance)
 }
 
 // Label is "Class/name". Safe for concurrent use.

@@ -3,6 +3,7 @@ package e2e
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -143,6 +144,7 @@ func TestInspector(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer conn.CloseNow()
+	conn.SetReadLimit(1 << 20)
 	c := &inspecting{t: t, conn: conn}
 	c.ask("Runtime.enable", "{}")
 	c.until(`"Runtime.executionContextCreated"`)
@@ -180,12 +182,13 @@ func TestInspector(t *testing.T) {
 	c.objects()
 	c.profile(s.url)
 	c.network(s.url)
+	c.heap(s.url)
 	turns := exec.Command(minido, "ctl", "turns", "Ticker/t", "-n", "2")
 	turns.Env = append(os.Environ(), env...)
 	if out, err := turns.Output(); err != nil || !regexp.MustCompile(`^(\S+  Ticker/t  \S+  computed \S+s, took \S+s\n){2}$`).Match(out) {
 		t.Errorf("ctl turns: %v\n%s", err, out)
 	}
-	for _, method := range []string{"Debugger.setBreakpointByUrl", "Debugger.pause", "HeapProfiler.takeHeapSnapshot", "Page.enable"} {
+	for _, method := range []string{"Debugger.setBreakpointByUrl", "Debugger.pause", "HeapProfiler.startSampling", "Page.enable"} {
 		if got := c.ask(method, "{}"); !strings.Contains(got, method) || !strings.Contains(got, "minido") {
 			t.Errorf("%s: %s", method, got)
 		}
@@ -326,5 +329,73 @@ func (c *inspecting) network(url string) {
 	ask(c.t, "GET", url+"/unseen")
 	if got := c.ask("Network.getResponseBody", `{"requestId": "3"}`); !strings.Contains(got, "No resource") {
 		c.t.Errorf("a request was recorded while nobody watched: %s", got)
+	}
+}
+
+// heap takes a snapshot in V8's format: an instance of a class of objects is in it, with
+// the worker's variables, and what refers to what adds up.
+func (c *inspecting) heap(url string) {
+	c.t.Helper()
+	ask(c.t, "GET", url+"/tick")
+	c.last++
+	if err := c.conn.Write(context.Background(), websocket.MessageText, fmt.Appendf(nil, `{"id": %d, "method": "HeapProfiler.takeHeapSnapshot", "params": {"reportProgress": true}}`, c.last)); err != nil {
+		c.t.Fatal(err)
+	}
+	var text strings.Builder
+	for over, progress := false, false; !over; {
+		ctx, cancel := context.WithTimeout(context.Background(), patience)
+		_, b, err := c.conn.Read(ctx)
+		cancel()
+		if err != nil {
+			c.t.Fatal(err)
+		}
+		var m struct {
+			ID     int
+			Error  json.RawMessage
+			Method string
+			Params struct {
+				Chunk    string
+				Finished bool
+			}
+		}
+		if err := json.Unmarshal(b, &m); err != nil || m.Error != nil {
+			c.t.Fatalf("%v %s", err, b)
+		}
+		text.WriteString(m.Params.Chunk)
+		progress = progress || m.Params.Finished
+		if over = m.ID == c.last; over && !progress {
+			c.t.Error("no progress was told")
+		}
+	}
+	var got struct {
+		Snapshot struct {
+			Meta struct {
+				Fields []string `json:"node_fields"`
+			}
+			Nodes int `json:"node_count"`
+			Edges int `json:"edge_count"`
+		}
+		Nodes, Edges []int
+		Strings      []string
+	}
+	if err := json.Unmarshal([]byte(text.String()), &got); err != nil {
+		c.t.Fatal(err)
+	}
+	wide := len(got.Snapshot.Meta.Fields)
+	if len(got.Nodes) != wide*got.Snapshot.Nodes || len(got.Edges) != 3*got.Snapshot.Edges || got.Snapshot.Nodes < 1000 {
+		c.t.Fatalf("%d numbers of nodes, %d of edges: %+v", len(got.Nodes), len(got.Edges), got.Snapshot)
+	}
+	sum, names := 0, map[string]bool{}
+	for i := 0; i < len(got.Nodes); i += wide {
+		names[got.Strings[got.Nodes[i+1]]] = true
+		sum += got.Nodes[i+4]
+	}
+	for i := 0; i < len(got.Edges); i += 3 {
+		if to := got.Edges[i+2]; to%wide != 0 || to >= len(got.Nodes) {
+			c.t.Fatalf("an edge goes to %d of %d", to, len(got.Nodes))
+		}
+	}
+	if sum != got.Snapshot.Edges || !names["Ticker"] || !names["(scope)"] || !names["Array"] {
+		c.t.Errorf("%d edges of %d; a Ticker: %v", sum, got.Snapshot.Edges, names["Ticker"])
 	}
 }

@@ -24,6 +24,7 @@ import (
 	"log"
 	"net"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -160,7 +161,7 @@ func (c *Control) refusal(r *http.Request) (status int, why string) {
 		return http.StatusForbidden, "the Host header must be 127.0.0.1, [::1] or localhost with the port of this listener"
 	case len(r.Header.Values("Origin")) > 1 || !c.ownOrigin(r.Header.Get("Origin")):
 		return http.StatusForbidden, "requests from web pages are refused: the Origin header must be absent"
-	case r.Header.Get("Sec-Fetch-Site") != "" && r.Header.Get("Sec-Fetch-Site") != "same-origin" && r.Header.Get("Sec-Fetch-Site") != "none" && !opened(r):
+	case slices.ContainsFunc(r.Header.Values("Sec-Fetch-Site"), elsewhere) && !opened(r):
 		return http.StatusForbidden, "requests from web pages are refused"
 	case r.Method != http.MethodGet && r.Method != http.MethodPost:
 		return http.StatusMethodNotAllowed, "the method must be GET or POST"
@@ -171,6 +172,9 @@ func (c *Control) refusal(r *http.Request) (status int, why string) {
 	}
 	return 0, ""
 }
+
+// elsewhere reports whether a value of Sec-Fetch-Site is that of another page.
+func elsewhere(site string) bool { return site != "" && site != "same-origin" && site != "none" }
 
 func (c *Control) ownHost(host string) bool {
 	switch host {

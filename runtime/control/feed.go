@@ -19,7 +19,7 @@ type FeedLine struct {
 // come are gathered.
 const (
 	feedBatch = 256
-	feedPause = 50 * time.Millisecond
+	feedPause = 100 * time.Millisecond
 )
 
 // follow answers GET /v1/feed?after=SEQ&points=true: what has happened and what
@@ -47,6 +47,7 @@ func (c *Control) follow(w http.ResponseWriter, r *http.Request) {
 	}
 	w.Header().Set("Content-Type", "application/x-ndjson; charset=utf-8")
 	out, lines, batch := http.NewResponseController(w), []byte(nil), make([]feed.Entry, 0, feedBatch)
+	headed := false // the client knows the response's head
 	for once := q.Get("follow") == "false"; ; {
 		entries, lost, more := c.opts.Feed.AppendAfter(batch[:0], after, feedBatch)
 		lines = lines[:0]
@@ -61,20 +62,29 @@ func (c *Control) follow(w http.ResponseWriter, r *http.Request) {
 			if _, err := w.Write(lines); err != nil {
 				return // the client is gone
 			}
+		}
+		if len(entries) == feedBatch || once && len(entries) > 0 {
+			continue // there may be more at once
+		}
+		if len(entries) == 0 {
+			if once || !headed && out.Flush() != nil {
+				return
+			}
+			headed = true
+			select {
+			case <-more:
+			case <-r.Context().Done():
+				return
+			case <-c.closing:
+				return
+			}
 			continue
 		}
-		if out.Flush() != nil || once {
+		if headed = true; out.Flush() != nil {
 			return
 		}
-		select {
-		case <-more:
-		case <-r.Context().Done():
-			return
-		case <-c.closing:
-			return
-		}
-		// What comes within feedPause is written at once: a busy server writes tens of
-		// times a second, not thousands.
+		// What comes within feedPause is written at once: a busy server writes ten times
+		// a second, not thousands of times, and wakes this up no more often.
 		rested := make(chan struct{})
 		pause := c.opts.Machine.AfterFunc(feedPause, func() { close(rested) })
 		select {

@@ -22,9 +22,9 @@ const (
 	maxFrame     = 16 << 10  // of a frame's beginning
 	recordedHead = 1 << 10   // what a record counts for besides its bodies
 
-	// Of exchanges, but for WebSockets, so many are recorded in each period: those that
-	// are kept are hardly more than that.
-	maxExchanges = 100
+	// Of exchanges, but for WebSockets, so many are recorded in each period: more would
+	// push each other out before anybody has seen them.
+	maxExchanges = 40
 )
 
 // Record is one HTTP exchange: a request of a client, or one that a worker made.

@@ -83,7 +83,7 @@ var harmless = map[string]bool{
 	"Runtime.setAsyncCallStackDepth": true, "Runtime.discardConsoleEntries": true, "Runtime.setMaxCallStackSizeToCapture": true,
 	"Debugger.disable": true, "Debugger.setAsyncCallStackDepth": true, "Debugger.setBlackboxPatterns": true, "Debugger.setBreakpointsActive": true,
 	"Debugger.setSkipAllPauses": true, "Log.enable": true, "Log.disable": true, "Profiler.enable": true, "Profiler.disable": true, "Profiler.setSamplingInterval": true,
-	"HeapProfiler.enable": true, "HeapProfiler.disable": true,
+	"HeapProfiler.enable": true, "HeapProfiler.disable": true, "HeapProfiler.collectGarbage": true,
 	"NodeWorker.enable": true, "NodeWorker.disable": true, "NodeTracing.start": true, "NodeRuntime.notifyWhenWaitingForDisconnect": true, "Debugger.setPauseOnExceptions": true,
 }
 
@@ -127,8 +127,10 @@ func (c *client) answer(ask call) {
 		c.reply(ask, object{"scriptSource": string(source)})
 	case "Debugger.setBreakpoint", "Debugger.setBreakpointByUrl", "Debugger.setBreakpointOnFunctionCall", "Debugger.setInstrumentationBreakpoint", "Debugger.pause", "Debugger.getPossibleBreakpoints":
 		c.refuse(ask, "minido: "+ask.Method+": the engine has no breakpoints and does not pause; log, or evaluate expressions between turns")
-	case "HeapProfiler.takeHeapSnapshot", "HeapProfiler.startSampling", "HeapProfiler.startTrackingHeapObjects":
-		c.refuse(ask, "minido: "+ask.Method+": the engine does not list its heap; minido ctl status shows the memory of the process, minido ctl list that of objects")
+	case "HeapProfiler.takeHeapSnapshot":
+		c.takeSnapshot(ask)
+	case "HeapProfiler.startSampling", "HeapProfiler.startTrackingHeapObjects":
+		c.refuse(ask, "minido: "+ask.Method+": the engine does not tell of allocations; take heap snapshots, and compare two of them")
 	case "Profiler.startPreciseCoverage", "Profiler.getBestEffortCoverage":
 		c.refuse(ask, "minido: "+ask.Method+": there is no coverage over the inspector; minido test --coverage measures it")
 	case "Network.enable":

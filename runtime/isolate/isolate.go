@@ -87,6 +87,7 @@ type Isolate struct {
 	Engine   *engine.Engine
 	Platform *webapi.Platform
 	CF       *cfapi.API
+	Memory   Memory
 
 	opts       Options
 	vm         *goja.Runtime
@@ -114,7 +115,7 @@ type Isolate struct {
 // New makes the isolate with its globals; Start evaluates the bundle.
 func New(o Options) *Isolate {
 	i := &Isolate{opts: o, requests: map[*engine.Context]*stateless{}, reused: map[string]*goja.Object{}, warned: warnings{}}
-	i.remotes = newRemotes(i)
+	i.remotes, i.Memory = newRemotes(i), Memory{i, map[*engine.Context]*goja.Object{}}
 	i.Engine = ecma.New(engine.Options{
 		Name: o.Name, Scheduler: o.Scheduler, Entropy: o.Entropy, Mapper: o.Bundle, Logger: i.log, TurnLimit: o.TurnLimit, Patience: o.Patience, Watch: o.Watch, Heap: o.Heap, Turns: o.Turns, Subrequests: o.Subrequests,
 		Untagged: !i.enabled(compat.SetTostringTag), PromisesOnly: !i.enabled(compat.UnwrapCustomThenables),

@@ -70,8 +70,8 @@ export function live(main: HTMLElement, signal: AbortSignal, timeline: boolean):
   const dots = (e: Entry): Node => h("span", { class: "lanes " + tone(e) }, ...lanes.map(name => h("span", { class: name === lane(e) ? "lane hit" : "lane", title: name })));
   const list = new List<Entry>(timeline ? "Timeline" : "Requests and logs", [
     { title: "Time", width: "8.5rem", show: e => time(e.at_ms) },
-    ...(timeline ? [{ title: "Lanes", width: `${mostLanes * 16 + 20}px`, show: dots }] : []),
-    { title: "Where", minor: true, width: "11rem", show: (e: Entry) => h("span", { title: lane(e) }, lane(e)) },
+    ...(timeline ? [{ title: "Lanes", width: "calc(var(--lanes) * 16px + 20px)", show: dots }] : []),
+    { title: "Where", minor: true, width: "9rem", show: (e: Entry) => h("span", { title: lane(e) }, lane(e)) },
     { title: "What", show: (e: Entry) => h("span", { class: tone(e) }, says(e).slice(0, 300).replaceAll("\n", " ⏎ ")) },
   ], e => choose(e), (a, b) => a.seq === b.seq);
 
@@ -115,6 +115,7 @@ export function live(main: HTMLElement, signal: AbortSignal, timeline: boolean):
       fill(count, `${rows.length} entries${arrived ? `, ${arrived} more have come` : ""}${lost ? `, ${lost} came too fast to be shown` : ""}`);
       if (!timeline) return;
       lanes = lanesOf(rows);
+      list.element.style.setProperty("--lanes", String(lanes.length));
       fill(legend, "Lanes from left to right:", ...lanes.map(name => h("span", { class: "mono" }, name)));
     });
   }
