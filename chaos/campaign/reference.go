@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"os"
 	"slices"
 	"strings"
@@ -215,22 +216,24 @@ func (r *caseRun) compare(ctx context.Context, e check.Evidence, known bool) (fo
 	fine := map[string]bool{} // answered badly without a fault, too
 	kind, differences := "", []oracle.Difference(nil)
 	for i := range r.camp.orders() {
-		for _, outcome := range cut.Outcomes(lost, sockets) {
-			for _, p := range places {
-				f := r.referTo(ctx, i, outcome.Lost, drive.Breaks{After: breaks, Delivered: outcome.Delivered}, p)
-				if f.err != nil {
-					return nil, "", f.err
+		same := false
+		for o := range allowedOf(lost, sockets, places) {
+			f := r.referTo(ctx, i, o.Lost, drive.Breaks{After: breaks, Delivered: o.Delivered}, o.deploys)
+			if f.err != nil {
+				return nil, "", f.err
+			}
+			if f.state == nil {
+				if len(o.Delivered) > 0 {
+					continue // a client waits for the answer to a frame that was not delivered
 				}
-				if f.state == nil {
-					if len(outcome.Delivered) > 0 {
-						continue // a client waits for the answer to a frame that was not delivered
-					}
-					return nil, unending, nil
-				}
-				for name := range f.broken { // order-independent: a set
-					fine[name] = true
-				}
-				allowed = append(allowed, *f.state)
+				return nil, unending, nil
+			}
+			for name := range f.broken { // order-independent: a set
+				fine[name] = true
+			}
+			allowed = append(allowed, *f.state)
+			if same = same || oracle.Same(got, *f.state, *mask); same && len(failures(e, fine, lost)) == 0 {
+				break // the outcomes that are left, which take long, can change nothing
 			}
 		}
 		if len(allowed) == 0 {
@@ -278,16 +281,33 @@ func (r *caseRun) compare(ctx context.Context, e check.Evidence, known bool) (fo
 			}
 		}
 	}
-	for _, c := range lost {
-		fine[c.Step] = true
-	}
-	found = append(failures(e, fine), violations(kind, differences, mask)...)
+	found = append(failures(e, fine, lost), violations(kind, differences, mask)...)
 	if len(found) > 0 {
 		if again, ok, err := r.slowly(ctx, e); ok || err != nil {
 			return again, "", err
 		}
 	}
 	return found, "", nil
+}
+
+// allowed is what may have become of what a run has lost, and where its versions followed
+// each other.
+type allowed struct {
+	cut.Outcome
+	deploys fault.Plan
+}
+
+// allowedOf are all of them, the likeliest first.
+func allowedOf(lost []cut.Call, sockets []cut.Socket, places []fault.Plan) iter.Seq[allowed] {
+	return func(yield func(allowed) bool) {
+		for _, o := range cut.Outcomes(lost, sockets) {
+			for _, p := range places {
+				if !yield(allowed{o, p}) {
+					return
+				}
+			}
+		}
+	}
 }
 
 // recovered judges again without the rows with which the program records its recovery.
@@ -316,9 +336,12 @@ func (r *caseRun) recovered(got oracle.State, allowed []oracle.State, mask oracl
 // succeeds ends the text of a request that fails after a fault alone.
 const succeeds = "; without the fault it succeeds"
 
-// failures are the requests that fail after a death alone.
-func failures(e check.Evidence, fine map[string]bool) (out []check.Violation) {
+// failures are the requests that fail after a death alone, and that it has not cut.
+func failures(e check.Evidence, fine map[string]bool, lost []cut.Call) (out []check.Violation) {
 	told := map[string]bool{}
+	for _, c := range lost {
+		told[c.Step] = true
+	}
 	for _, c := range cut.Requests(e.Events) {
 		if c.Failed() && !fine[c.Step] && !told[c.Step] {
 			told[c.Step] = true

@@ -112,7 +112,7 @@ func (r *caseRun) upgraded(ctx context.Context, e check.Evidence) (out []check.V
 	if before.err != nil || before.state == nil {
 		return out, before.err
 	}
-	for _, v := range failures(e, before.broken) {
+	for _, v := range failures(e, before.broken, nil) {
 		v.Checker, v.Invariant = upgrade, "answers"
 		v.Text = strings.TrimSuffix(v.Text, succeeds) + "; " + r.camp.Project + " answers it"
 		out = append(out, v)

@@ -507,6 +507,9 @@ const (
 	Told     = "told"     // what is stored is right, and a client is told something else
 )
 
+// Same reports whether a state is one that may be, but for what the mask leaves out.
+func Same(got, want State, m Mask) bool { return len(Differences(got, want, m)) == 0 }
+
 // Judge compares got with every state that is allowed, and returns "" if it is one of
 // them, else the kind of the finding and the differences from the nearest. cut says that
 // a fault has cut a call, so that more than one outcome is allowed.
