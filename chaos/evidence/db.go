@@ -20,8 +20,9 @@ type DB struct {
 	// File is the name of what was copied, without its folder.
 	File string
 
-	dir  string
-	conn *sqlite.Conn
+	dir     string
+	conn    *sqlite.Conn
+	changed bool
 }
 
 // Row is one row: column names to nil, int64, float64, string or []byte.
@@ -76,11 +77,15 @@ func Open(path string) (*DB, error) {
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("evidence: open %s: %w", path, err), db.Close())
 	}
-	if err := db.conn.LeaveLog(); err != nil {
+	// The copy is this process's alone: it needs no locks, and no file that is shared for them.
+	if err := errors.Join(db.conn.LeaveLog(), db.conn.Exec("PRAGMA locking_mode = EXCLUSIVE")); err != nil {
 		return nil, errors.Join(fmt.Errorf("evidence: open %s: %w", path, err), db.Close())
 	}
 	return db, nil
 }
+
+// Changed reports whether a statement that was run may have changed the copy.
+func (db *DB) Changed() bool { return db.changed }
 
 // OpenAll opens each database of a list. Call CloseAll with what it returns, also beside
 // an error.
@@ -125,6 +130,7 @@ func (db *DB) Query(sql string, args ...any) (rows []Row, err error) {
 		return nil, err
 	}
 	defer st.Finalize()
+	db.changed = db.changed || !st.ReadOnly()
 	for i, arg := range args {
 		if err := st.Bind(i+1, arg); err != nil {
 			return nil, err

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"minido.dev/minido/internal/lazyregexp"
 )
@@ -22,10 +23,6 @@ type Mask struct {
 	records map[string][]record // of a recovery, by "namespace/table"; nil without any
 	births  []State             // what constructors leave, an object each
 }
-
-// counted are columns, KV entries and tables, and words of a row, with which correct
-// programs count and log attempts and note times; a death changes them, as it should.
-var counted = lazyregexp.New(`(?i)attempt|interrupt|retr(y|ies)|(^|_)tries|restart|recover|updated|heartbeat|(^|_)lease|generation`)
 
 // Learn makes a mask of what differs between runs that differ in their seed and their
 // time alone. births are states in which an object has been constructed, and no more: a
@@ -185,10 +182,16 @@ func (s State) flat(m Mask) map[place]table {
 		if at.object != "" && slices.Contains(into.columns, t.serial) {
 			into.serial = t.serial
 		}
+		var durations []int // their columns
+		for i, column := range into.columns {
+			if !at.isTold() && lasting.MatchString(column) {
+				durations = append(durations, i)
+			}
+		}
 		for _, row := range t.rows {
 			row = pick(row, kept)
-			for i, cell := range row {
-				if !at.isTold() && measured.MatchString(cell) && lasting.MatchString(into.columns[i]) {
+			for _, i := range durations {
+				if measured.MatchString(row[i]) {
 					row[i] = "#"
 				}
 			}
@@ -408,7 +411,7 @@ func (d Difference) String() string {
 // Differences are what got has otherwise than want, in the order of places and rows.
 func Differences(got, want State, m Mask) []Difference {
 	a, b := got.flat(m), want.born(got, m.births).flat(m)
-	tried, usual := got.attempts(), want.attempts()
+	attempts := sync.OnceValues(func() (tried, usual map[string]int) { return got.attempts(), want.attempts() })
 	var out []Difference
 	places := union(a, b)
 	slices.SortFunc(places, comparePlaces)
@@ -431,8 +434,10 @@ func Differences(got, want State, m Mask) []Difference {
 			if have[row] < should[row] && (m.records[at.key()] != nil || m.records != nil && at.name == effects) {
 				continue // the record is there in its place: it may say that this was given up
 			}
-			if have[row] > should[row] && tried[at.key()] > usual[at.key()] {
-				continue // a log of attempts, in which what is tried again stands again
+			if have[row] > should[row] {
+				if tried, usual := attempts(); tried[at.key()] > usual[at.key()] {
+					continue // a log of attempts, in which what is tried again stands again
+				}
 			}
 			grown := have[row] > should[row] || len(a[at].rows) > len(b[at].rows)
 			if grown && m.logsStarts(at) && !word.MatchString(cells(row)) {

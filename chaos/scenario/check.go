@@ -50,7 +50,8 @@ func (s *Scenario) Check(driver drive.Driver, facts check.Evidence) (found []che
 	if err := j.invariants(); err != nil {
 		return nil, nil, err
 	}
-	given := j.at(facts.Rest, true)
+	given, made := j.at(facts.Rest, true)
+	defer func() { err = errors.Join(err, made.Close()) }()
 	given["history"], given["deaths"], given["result"] = string(events), len(facts.Deaths), e.result()
 	asserted := false
 	threw, err := j.ask("check", given,
@@ -109,7 +110,9 @@ func (j *judgement) ask(name string, given map[string]any, more ...goja.Value) (
 func (j *judgement) invariants() error {
 	for i, s := range append(slices.Clone(j.facts.Deaths), j.facts.Rest) {
 		rest := i == len(j.facts.Deaths)
-		if _, err := j.ask("invariant", j.at(s, rest)); err != nil {
+		given, made := j.at(s, rest)
+		_, err := j.ask("invariant", given)
+		if err := errors.Join(err, made.Close()); err != nil {
 			return err
 		}
 		if len(j.found) == 0 {

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -26,12 +27,57 @@ type files struct {
 	events   []history.Event
 	// rest is false at a death: what is not there may still come, and is empty.
 	rest bool
+	// copies are those of the moment's databases that were asked last.
+	copies *copies
 }
 
-// at is what the prelude asks of a moment's files.
-func (j *judgement) at(s check.Snapshot, rest bool) map[string]any {
-	f := files{j.engine, s, j.facts.Events, rest}
-	return map[string]any{"exists": f.exists, "objects": f.objects, "query": f.query, "d1": f.d1, "value": f.value, "list": f.list}
+// maxCopies bounds how many databases are kept open.
+const maxCopies = 8
+
+// copies are private copies of databases at one moment, by their files. A copy is made
+// for the first of the many questions that a check asks of one. Close deletes them.
+type copies struct {
+	of    map[string]*evidence.DB
+	order []string // of, the oldest first
+}
+
+func (c *copies) open(file string) (*evidence.DB, error) {
+	if db := c.of[file]; db != nil {
+		return db, nil
+	}
+	db, err := evidence.Open(file)
+	if err != nil {
+		return nil, err
+	}
+	if c.of == nil {
+		c.of = map[string]*evidence.DB{}
+	}
+	c.of[file], c.order = db, append(c.order, file)
+	if len(c.order) > maxCopies {
+		return db, c.forget(c.order[0])
+	}
+	return db, nil
+}
+
+// forget has the next question find the file as it was left.
+func (c *copies) forget(file string) error {
+	db := c.of[file]
+	delete(c.of, file)
+	c.order = slices.DeleteFunc(c.order, func(f string) bool { return f == file })
+	return db.Close()
+}
+
+func (c *copies) Close() (err error) {
+	for len(c.order) > 0 {
+		err = errors.Join(err, c.forget(c.order[0]))
+	}
+	return err
+}
+
+// at is what the prelude asks of a moment's files. Close the copies that it makes.
+func (j *judgement) at(s check.Snapshot, rest bool) (asked map[string]any, made *copies) {
+	f := files{j.engine, s, j.facts.Events, rest, &copies{}}
+	return map[string]any{"exists": f.exists, "objects": f.objects, "query": f.query, "d1": f.d1, "value": f.value, "list": f.list}, f.copies
 }
 
 // thrown returns v as JSON, or throws err as an Error of what was asked.
@@ -127,19 +173,21 @@ func (f files) objectFile(b config.DurableObjectBinding, name string) string {
 // rows asks a database, with values that are JSON. At a death, a file or a table that is
 // not there has none.
 func (f files) rows(file, sql, args string) (rows []evidence.Row, err error) {
-	db, err := evidence.Open(file)
+	db, err := f.copies.open(file)
 	if errors.Is(err, fs.ErrNotExist) && !f.rest {
 		return []evidence.Row{}, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, db.Close()) }()
 	var values []any
 	if err := json.Unmarshal([]byte(args), &values); err != nil {
 		return nil, fmt.Errorf("the values of the query: %w", err)
 	}
 	rows, err = db.Query(sql, values...)
+	if db.Changed() {
+		err = errors.Join(err, f.copies.forget(file))
+	}
 	if err != nil && !f.rest && strings.Contains(err.Error(), "no such table") {
 		return []evidence.Row{}, nil
 	}
