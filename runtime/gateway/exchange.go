@@ -176,7 +176,7 @@ func (x *exchange) request() *event.Request {
 	header = x.origins.inwards(header)
 	req := &event.Request{
 		Method: r.Method,
-		URL:    x.origins.inner.String() + target(r),
+		URL:    x.g.written(x.origins.inner.String(), target(r)),
 		Header: header,
 		CF:     x.g.cfOf(x.accepts),
 		// A redirect is the client's to follow.
@@ -189,17 +189,6 @@ func (x *exchange) request() *event.Request {
 		x.body, req.Body = body, body
 	}
 	return req
-}
-
-// target is the path and the query of a request's URL.
-func target(r *http.Request) string {
-	target := r.RequestURI
-	if !strings.HasPrefix(target, "/") {
-		if target = r.URL.RequestURI(); !strings.HasPrefix(target, "/") {
-			target = "/"
-		}
-	}
-	return target
 }
 
 // record is the number of the request's record.

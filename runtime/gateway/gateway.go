@@ -44,6 +44,8 @@ type Options struct {
 	// Origin, where not nil, is what a worker sees in the place of the scheme and the
 	// host that a client used; empty fields leave them.
 	Origin func() Origin
+	// Href is a URL as the URL standard writes it; nil leaves it as it was sent.
+	Href func(url string) (string, error)
 	// CF is the JSON of request.cf, DefaultCF if nil.
 	CF []byte
 	// Log, if set, is called for each request when its response's head has
@@ -206,6 +208,11 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if !g.allowed(r.Host) {
 		refuse(w, http.StatusForbidden, "The Host header "+printable(r.Host)+" is not one that this server answers to.\n"+
 			"Start minido with --allowed-hosts to accept it, or use localhost.\n")
+		return
+	}
+	if !validTarget(target(r)) {
+		w.(*http1.Response).CloseAfter()
+		refuse(w, http.StatusBadRequest, invalidTarget)
 		return
 	}
 	if r.Method == http.MethodConnect {

@@ -345,7 +345,7 @@ func TestErrorPage(t *testing.T) {
 		}
 	}
 	for _, accept := range []string{"text/html,*/*;q=0.8", "*/*", "text/*"} {
-		resp, body := w.do("GET", "/<s>?a=%22<s>", nil, "Accept", accept, "X-Note", "<em>", "Cookie", "sid=1")
+		resp, body := w.do("GET", "/%3Cs%3E?a=%22%3Cs%3E", nil, "Accept", accept, "X-Note", "<em>", "Cookie", "sid=1")
 		for _, want := range []string{"&lt;b&gt; is not a function</h1>", "<code>src/index.ts:3:7</code>", "&gt; 3 | let a = &lt;i&gt;;", "warn: &lt;u&gt;", "&lt;em&gt;",
 			`href="http://127.0.0.1:1/dashboard/"`, "<dt>Cookie</dt><dd>(not shown)</dd>"} {
 			if !strings.Contains(body, want) {

@@ -24,6 +24,7 @@ import (
 	"minido.dev/minido/runtime/event"
 	"minido.dev/minido/runtime/gateway"
 	"minido.dev/minido/runtime/isolate"
+	"minido.dev/minido/runtime/webapi/url"
 )
 
 // Server runs a worker project, and the further ones of its session. Safe for
@@ -207,7 +208,7 @@ func (s *Server) openNamespace(p place) error {
 // serve starts the gateway on the listener.
 func (s *Server) serve() {
 	s.gateway = gateway.New(gateway.Options{
-		Scheduler: s.opts.Scheduler, Machine: s.opts.machine(), Handler: s.incoming(), Points: s.opts.Points, AllowedHosts: s.opts.AllowedHosts, Origin: func() gateway.Origin { return originOf(s.Project()) },
+		Scheduler: s.opts.Scheduler, Machine: s.opts.machine(), Handler: s.incoming(), Points: s.opts.Points, AllowedHosts: s.opts.AllowedHosts, Origin: func() gateway.Origin { return originOf(s.Project()) }, Href: href,
 		Around: gateway.Surroundings{Sources: func() map[string][]byte { return s.Sources().Files() }, Logs: s.opts.RecentLogs, Dashboard: s.opts.Dashboard}, Log: logged(s.opts.Requests), Warn: func(text string) { s.event(EventWarning, text) },
 	})
 	sched.Attend(s.opts.Scheduler, "gateway accept", func() {
@@ -215,6 +216,15 @@ func (s *Server) serve() {
 			s.event(EventFailure, fmt.Sprintf("the listener failed: %v", err))
 		}
 	})
+}
+
+// href is a URL as the URL standard writes it.
+func href(text string) (string, error) {
+	u, err := url.Parse(text, "")
+	if err != nil {
+		return "", err
+	}
+	return u.Href(false), nil
 }
 
 // incoming answers what comes from the listener.

@@ -1,7 +1,7 @@
 package fs
 
 import (
-	"minido.dev/minido/runtime/nodeapi/path"
+	"slices"
 	"sort"
 	"strings"
 	"time"
@@ -10,6 +10,7 @@ import (
 
 	"minido.dev/minido/runtime/engine"
 	"minido.dev/minido/runtime/nodeapi/node"
+	"minido.dev/minido/runtime/nodeapi/path"
 )
 
 // disk is the file system that Workers see (workerd: src/workerd/io/worker-fs.h):
@@ -32,6 +33,7 @@ type inode struct {
 	id       int64
 	kind     inodeKind
 	children map[string]*inode
+	order    []string // names of children, as readdir has them; see put and drop
 	data     []byte
 	target   string // of a link
 	readOnly bool
@@ -74,7 +76,8 @@ func (m *module) openDisk() *disk {
 	d.bundle.readOnly, d.dev.readOnly = true, true
 	for _, name := range []string{"null", "zero", "full", "random"} {
 		n := d.node(deviceNode)
-		n.device, d.dev.children[name] = name, n
+		n.device = name
+		d.dev.put(name, n)
 	}
 	if m.Options.Files != nil {
 		files := m.Options.Files()
@@ -99,6 +102,27 @@ func (d *disk) node(kind inodeKind) *inode {
 	return n
 }
 
+// put enters a child. Names are in the order of kj::HashMap, in which workerd keeps them:
+// a new one comes last, and the last one takes the place of one that goes.
+func (n *inode) put(name string, child *inode) {
+	if n.children[name] == nil {
+		n.order = append(n.order, name)
+	}
+	n.children[name] = child
+}
+
+// drop removes a child, if there is one of that name.
+func (n *inode) drop(name string) {
+	i := slices.Index(n.order, name)
+	if i < 0 {
+		return
+	}
+	last := len(n.order) - 1
+	n.order[i] = n.order[last]
+	n.order = n.order[:last]
+	delete(n.children, name)
+}
+
 // install puts a file of the worker under /bundle.
 func (d *disk) install(path []string, data []byte) {
 	at := d.bundle
@@ -107,13 +131,13 @@ func (d *disk) install(path []string, data []byte) {
 		if next == nil || next.kind != folderNode {
 			next = d.node(folderNode)
 			next.readOnly = true
-			at.children[part] = next
+			at.put(part, next)
 		}
 		at = next
 	}
 	n := d.node(fileNode)
 	n.data, n.readOnly = data, true
-	at.children[path[len(path)-1]] = n
+	at.put(path[len(path)-1], n)
 }
 
 // root is the top folder as the current context sees it.
@@ -132,7 +156,8 @@ func (m *module) root() *inode {
 			})
 		}
 	}
-	return &inode{kind: folderNode, readOnly: true, mode: 0o777, children: map[string]*inode{"bundle": d.bundle, "dev": d.dev, "tmp": tmp}}
+	return &inode{kind: folderNode, readOnly: true, mode: 0o777, order: []string{"bundle", "tmp", "dev"},
+		children: map[string]*inode{"bundle": d.bundle, "dev": d.dev, "tmp": tmp}}
 }
 
 func (n *inode) weigh() int64 {
@@ -213,7 +238,8 @@ func (m *module) put(parent *inode, name string, n *inode) error {
 		return fsFail("ENAMETOOLONG")
 	}
 	n.changed, n.accessed = m.Engine.Now(), m.Engine.Now()
-	parent.children[name], parent.changed = n, m.Engine.Now()
+	parent.put(name, n)
+	parent.changed = m.Engine.Now()
 	return nil
 }
 

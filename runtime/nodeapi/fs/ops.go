@@ -2,7 +2,6 @@ package fs
 
 import (
 	"cmp"
-	"sort"
 	"strings"
 
 	"github.com/dop251/goja"
@@ -11,7 +10,7 @@ import (
 	"minido.dev/minido/runtime/nodeapi/node"
 )
 
-// readdir is the names of a folder, sorted, each followed by its kind.
+// readdir is the names of a folder, in their order, each followed by its kind.
 func (m *module) readdir(path string) (goja.Value, error) {
 	n, err := m.existing(path, true)
 	if err == nil && n.kind != folderNode {
@@ -20,13 +19,8 @@ func (m *module) readdir(path string) (goja.Value, error) {
 	if err != nil {
 		return nil, err
 	}
-	names := make([]string, 0, len(n.children))
-	for name := range n.children {
-		names = append(names, name)
-	}
-	sort.Strings(names)
-	items := make([]any, 0, 2*len(names))
-	for _, name := range names {
+	items := make([]any, 0, 2*len(n.order))
+	for _, name := range n.order {
 		items = append(items, name, int64(n.children[name].kind))
 	}
 	return m.VM.NewArray(items...), nil
@@ -80,7 +74,7 @@ func (m *module) take(parent *inode, name string, n *inode) error {
 	if parent == nil || parent.readOnly || n.readOnly {
 		return fsFail("EPERM")
 	}
-	delete(parent.children, name)
+	parent.drop(name)
 	parent.changed = m.Engine.Now()
 	return nil
 }
@@ -165,13 +159,17 @@ func (m *module) rename(from, to string) error {
 	case n.kind == folderNode && n.contains(parent):
 		return fsFail("EINVAL")
 	}
+	if n.readOnly {
+		return fsFail("EPERM")
+	}
 	if at != nil {
 		m.openDisk().used -= at.weigh()
+		parent.drop(name)
 	}
-	if err := m.take(oldParent, oldName, n); err != nil {
+	if err := m.put(parent, name, n); err != nil {
 		return err
 	}
-	return m.put(parent, name, n)
+	return m.take(oldParent, oldName, n) // last, as in workerd: readdir shows it
 }
 
 func (n *inode) contains(other *inode) bool {
