@@ -352,30 +352,11 @@ func failures(e check.Evidence, fine map[string]bool, lost []cut.Call) (out []ch
 	return out
 }
 
-// maxShown is how many differences a finding lists.
-const maxShown = 6
-
 func violations(kind string, differences []oracle.Difference, mask *oracle.Mask) []check.Violation {
 	if kind == "" {
 		return nil
 	}
-	where := "at rest "
-	var lines []string
-	if kind == oracle.Told {
-		where, lines = "", oracle.Answers(differences)
-	} else {
-		for _, d := range differences {
-			lines = append(lines, d.String())
-		}
-	}
-	if more := len(lines) - maxShown; more > 0 {
-		lines = append(lines[:maxShown], fmt.Sprintf("and %d more", more))
-	}
-	text := where + strings.Join(lines, "; ")
-	if masked := mask.Masked(); len(masked) > 0 {
-		text += " (not compared: " + strings.Join(masked, ", ") + ")"
-	}
-	return []check.Violation{{Checker: differential, Invariant: kind, Text: text}}
+	return []check.Violation{{Checker: differential, Invariant: kind, Text: oracle.Explain(kind, differences, *mask)}}
 }
 
 // otherIDs leads from a seed to one whose machine is as slow (sim.Slack).
