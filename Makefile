@@ -118,8 +118,8 @@ short:
 # Tests of these packages run on one goroutine (a simulated world, or nothing but
 # calls): the race detector has nothing to find there, and makes them five times slower.
 ONE_GOROUTINE := /(chaos|vitest(/report)?|durableobject(/.*)?)$$
-ONE_GOROUTINE := $(ONE_GOROUTINE)|/chaos/(check|evidence|fault|fibers|oracle|report|starter|transcript)$$
-ONE_GOROUTINE := $(ONE_GOROUTINE)|/internal/(completion|elementary|golden|heap|insides|licenses|recording|regex|release|site|version)$$
+ONE_GOROUTINE := $(ONE_GOROUTINE)|/chaos/(check|draw|evidence|fault|fibers|oracle|orders|report|starter|transcript)$$
+ONE_GOROUTINE := $(ONE_GOROUTINE)|/internal/(completion|elementary|golden|heap|hugepages|insides|licenses|lint|recording|regex|release|site|version)$$
 ONE_GOROUTINE := $(ONE_GOROUTINE)|/runtime/(assets|binding|cfapi|clone|compat|config|dashboard|event|explorer|minidotest|webcrypto)$$
 ONE_GOROUTINE := $(ONE_GOROUTINE)|/runtime/bundle/(mend|sourcemap|toplevel)$$|/runtime/(ecma|nodeapi|webapi)(/|$$)
 ONE_GOROUTINE := $(ONE_GOROUTINE)|/runtime/binding/([^b].*)$$
