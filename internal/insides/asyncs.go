@@ -258,6 +258,7 @@ func (a *asyncs) start(fn, machine unsafe.Pointer, n int) *asyncCall {
 	object := *(**goja.Object)(unsafe.Add(fn, a.object))
 	vm := mirrorOf(object).runtime
 	c := &asyncCall{vm: vm, machine: machine, runner: reflect.New(a.runner).UnsafePointer(), promise: newPromise(vm, promisePrototype(vm))}
+	*ThePromises().Owner(c.promise) = joined.joiner(machine).Tag()
 	c.capability.promise = a.objectOf(c.promise)
 	generator := unsafe.Add(c.runner, a.generator)
 	*(*unsafe.Pointer)(unsafe.Add(generator, a.machine)) = machine
@@ -308,6 +309,13 @@ func (c *asyncCall) await(v goja.Value) {
 	var p *goja.Promise
 	if o, ok := v.(*goja.Object); ok && mirrorOf(o).self.tab == a.promises {
 		p = (*goja.Promise)(mirrorOf(promiseOf(c.vm, promiseConstructor(c.vm), v)).self.data)
+		if owner := *ThePromises().Owner(p); owner != 0 && p.State() == goja.PromiseStatePending {
+			if joiner := joined.joiner(c.machine); owner != joiner.Tag() {
+				if other := joiner.Follow(p, owner); other != nil {
+					p = other
+				}
+			}
+		}
 	} else {
 		p = newPromise(c.vm, promisePrototype(c.vm))
 		resolvePromise(c.vm, p, v)

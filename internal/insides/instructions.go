@@ -60,6 +60,11 @@ type Joiner interface {
 	// TooBig is called on the loop before a BigInt is made that is longer than V8's may
 	// be, or that takes too long; it panics with a JavaScript value.
 	TooBig()
+	// Tag is the number of who owns what is made now, 0 for nobody. It is called on the loop.
+	Tag() uint32
+	// Follow is asked about a pending promise of another owner than that of now: what
+	// to wait for instead, nil for the promise itself. It is called on the loop.
+	Follow(p *goja.Promise, owner uint32) *goja.Promise
 }
 
 // joinAsked is the length from which a Joiner is asked.
@@ -256,3 +261,6 @@ func (noJoiner) Appends() *Appends     { return &Appends{} }
 func (noJoiner) Iterating() *Iterating { return &Iterating{} }
 func (noJoiner) Numbers() *Numbers     { return &Numbers{} }
 func (noJoiner) TooBig()               {}
+func (noJoiner) Tag() uint32           { return 0 }
+
+func (noJoiner) Follow(*goja.Promise, uint32) *goja.Promise { return nil }

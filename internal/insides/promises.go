@@ -5,6 +5,7 @@ import (
 	"unsafe"
 
 	"github.com/dop251/goja"
+	"github.com/dop251/goja/unistring"
 )
 
 // goja's interface makes a promise with two functions that settle it, objects
@@ -23,6 +24,12 @@ func rejectPromise(p *goja.Promise, reason goja.Value) goja.Value
 
 //go:linkname addReactions github.com/dop251/goja.(*Promise).addReactions
 func addReactions(p *goja.Promise, fulfilled, rejected *reaction)
+
+//go:linkname prototypeFrom github.com/dop251/goja.(*Runtime).getPrototypeFromCtor
+func prototypeFrom(vm *goja.Runtime, newTarget, class, proto *goja.Object) *goja.Object
+
+//go:linkname newNative github.com/dop251/goja.(*Runtime).newNativeFunc
+func newNative(vm *goja.Runtime, fn Function, name unistring.String, length int) *goja.Object
 
 //go:linkname enqueueJob github.com/dop251/goja.(*Runtime).enqueuePromiseJob
 func enqueueJob(vm *goja.Runtime, job func())
@@ -48,6 +55,8 @@ type jobCallback struct{ callback Function }
 type Promises struct {
 	Known   bool
 	handled uintptr // in goja.Promise
+	owner   uintptr // four bytes behind it, which nothing of goja's lies in
+	tab     unsafe.Pointer
 }
 
 // ThePromises is learnt at the first call. Safe for concurrent use.
@@ -75,7 +84,18 @@ func learnPromises(l *look) *Promises {
 	if !l.mirrors(reflect.TypeFor[jobCallback](), handler.Type.Elem()) {
 		return p
 	}
-	l.is("goja.Promise", "settled, with reactions in their order", p.works())
+	p.owner = (p.handled + 4) &^ 3
+	free := p.owner+4 <= promise.Size()
+	for i := range promise.NumField() {
+		f := promise.Field(i)
+		free = free && (f.Offset >= p.owner+4 || f.Offset+f.Type.Size() <= p.owner)
+	}
+	l.is("goja.Promise", "with four bytes that nothing lies in", free)
+	if vm := goja.New(); l.known() {
+		promise, _, _ := vm.NewPromise()
+		p.tab = mirrorOf(vm.ToValue(promise).(*goja.Object)).self.tab
+		l.is("goja.Promise", "settled, with reactions in their order", p.works())
+	}
 	return p
 }
 
@@ -112,6 +132,45 @@ func (p *Promises) works() bool {
 		return false
 	}
 	return got[0] == "ok 1" && got[1] == "then 1" && got[2] == "catch 2" && got[3] == "fail 2" && got[4] == "job"
+}
+
+// Owner is where a promise has room for the number of who made it; 0 until it is written.
+func (p *Promises) Owner(promise *goja.Promise) *uint32 {
+	return (*uint32)(unsafe.Add(unsafe.Pointer(promise), p.owner))
+}
+
+// Of is the promise that v is; nil if it is none.
+func (p *Promises) Of(v goja.Value) *goja.Promise {
+	if o, ok := v.(*goja.Object); ok && mirrorOf(o).self.tab == p.tab {
+		return (*goja.Promise)(mirrorOf(o).self.data)
+	}
+	return nil
+}
+
+// Construct is new Promise(executor), as goja's own constructor of class does it for
+// newTarget; but what settles the promise is asked first whether it may (ECMA-262,
+// Promise Constructor).
+func (p *Promises) Construct(vm *goja.Runtime, class, newTarget *goja.Object, executor goja.Value, may func() bool) *goja.Promise {
+	promise := newPromise(vm, prototypeFrom(vm, newTarget, class, promisePrototype(vm)))
+	done := false
+	settle := func(fn func(goja.Value)) *goja.Object {
+		return newNative(vm, func(c goja.FunctionCall) goja.Value {
+			if !done {
+				if done = true; may() {
+					fn(c.Argument(0))
+				}
+			}
+			return goja.Undefined()
+		}, "", 1)
+	}
+	resolve := settle(func(v goja.Value) { resolvePromise(vm, promise, v) })
+	reject := settle(func(v goja.Value) { rejectPromise(promise, v) })
+	call, _ := callableOf(executor)
+	if ex := vm.Try(func() { call(goja.FunctionCall{Arguments: []goja.Value{resolve, reject}}) }); ex != nil && !done {
+		done = true
+		rejectPromise(promise, ex.Value())
+	}
+	return promise
 }
 
 // New makes a pending promise.

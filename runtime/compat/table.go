@@ -64,7 +64,7 @@ var table = [count]Row{
 	NodejsZlib:                                   {Name: "nodejs_zlib", Disable: "no_nodejs_zlib", ImpliedBy: []Flag{NodejsCompat, NodejsCompatV2}, ImpliedDate: "2024-09-23", Needs: NodejsCompat, State: Implemented},
 	ReplicaRouting:                               {Name: "replica_routing", Experimental: true, State: NoDifference, Note: "for Cloudflare's network, not for workerd"},
 	EnableD1WithSessionsApi:                      {Name: "enable_d1_with_sessions_api", Experimental: true, State: NoDifference, Note: "of a binding or event that minido does not offer"},
-	HandleCrossRequestPromiseResolution:          {Name: "handle_cross_request_promise_resolution", Disable: "no_handle_cross_request_promise_resolution", Date: "2024-10-14", State: AlwaysOn},
+	HandleCrossRequestPromiseResolution:          {Name: "handle_cross_request_promise_resolution", Disable: "no_handle_cross_request_promise_resolution", Date: "2024-10-14", State: Implemented},
 	SetTostringTag:                               {Name: "set_tostring_tag", Disable: "do_not_set_tostring_tag", Date: "2024-09-26", State: Implemented},
 	UpperCaseAllHttpMethods:                      {Name: "upper_case_all_http_methods", Disable: "no_upper_case_all_http_methods", Date: "2024-10-14", State: Implemented},
 	PythonExternalPackages:                       {Name: "python_external_packages", State: NoDifference, Note: "of Python workers, which do not run under minido"},

@@ -14,6 +14,7 @@ var promiseType = reflect.TypeFor[*goja.Promise]()
 // looks at the error.
 func (e *Engine) NewPromise() (p *goja.Promise, resolve, reject func(any) error) {
 	p, res, rej := e.vm.NewPromise()
+	e.owners.own(p)
 	watched := func(settle func(any) error) func(any) error {
 		return func(v any) error {
 			err := settle(v)
@@ -78,6 +79,10 @@ func (e *Engine) Follow(v goja.Value, then, fail func(v goja.Value)) {
 	settle := func(fn func(goja.Value)) goja.Value {
 		return e.vm.ToValue(func(call goja.FunctionCall) goja.Value {
 			arg := call.Argument(0)
+			if e.owners.strange(frame) {
+				e.owners.later(frame, func() { fail(e.Errors.New("Error", "Promise will never complete.")) })
+				return goja.Undefined()
+			}
 			e.In(frame, func() { fn(arg) })
 			return goja.Undefined()
 		})

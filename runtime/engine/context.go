@@ -29,6 +29,7 @@ type Context struct {
 
 	engine      *Engine
 	dead        error
+	owner       uint32 // its number among those that own promises; 0 until it makes one
 	keepOutputs bool
 	isDirty     bool     // asks for a commit at the end of the turn
 	holds       bool     // its outputs wait for that commit
@@ -202,6 +203,7 @@ func (c *Context) end(reason error, keepOutputs bool) {
 	for _, op := range ops {
 		op.abandon(reason)
 	}
+	c.engine.owners.ended(c)
 	hooks := c.atDeath
 	c.atDeath = nil
 	ids := make([]int64, 0, len(hooks))

@@ -332,7 +332,7 @@ func (d *Deferred) make() *goja.Promise {
 	if e.Promises.proto == nil {
 		e.Promises.proto = e.Promises.constructor().Get("prototype").(*goja.Object)
 	}
-	p := e.Promises.ways.New(e.vm, e.Promises.proto)
+	p := e.owners.own(e.Promises.ways.New(e.vm, e.Promises.proto))
 	if d.handled {
 		e.Promises.ways.Handle(p)
 	}

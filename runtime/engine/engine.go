@@ -66,6 +66,10 @@ type Options struct {
 	// PromisesOnly takes thenables that are no promises for values where the platform
 	// awaits what it is given, as workerd before the flag unwrap_custom_thenables.
 	PromisesOnly bool
+	// Unowned promises belong to no context: what waits for one goes on in the context
+	// that settles it, as in workerd before the flag
+	// handle_cross_request_promise_resolution.
+	Unowned bool
 	// Watch is the clock that limits are measured by; nil is the scheduler's. A
 	// simulation hands in a real one: virtual time stands still within a turn.
 	Watch clock.Clock
@@ -120,6 +124,7 @@ type Engine struct {
 
 	overflow  overflow
 	thenables thenables
+	owners    owners
 	prims     *goja.Object
 	classes   classSlots
 	scope     *goja.Object // see Scope
@@ -170,6 +175,7 @@ func New(o Options) *Engine {
 	e.iterating = insides.IteratingOf(e.vm)
 	e.Promises.engine, e.Sites.engine = e, e
 	e.thenables.init(e)
+	e.owners.init(e, o.Unowned)
 	e.classes.init()
 	e.Natives.init(e, depth)
 	e.Watchdog.init(e, o.Watch, limit, o.Heap)

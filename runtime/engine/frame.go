@@ -157,11 +157,19 @@ func (t tracker) Numbers() *insides.Numbers { return &t.e.numbers }
 // TooBig implements insides.Joiner.
 func (t tracker) TooBig() { t.e.Throw("RangeError", "Maximum BigInt size exceeded") }
 
+// Tag implements insides.Joiner.
+func (t tracker) Tag() uint32 { return t.e.owners.Tag() }
+
+// Follow implements insides.Joiner.
+func (t tracker) Follow(p *goja.Promise, owner uint32) *goja.Promise {
+	return t.e.owners.Follow(p, owner)
+}
+
 func (t tracker) Grab() any { return t.e.Turns.cur }
 
 func (t tracker) Resumed(f any) {
 	frame, _ := f.(*Frame)
-	t.e.setFrame(frame)
+	t.e.setFrame(t.e.owners.resumes(frame))
 	t.e.overflow.stand()
 }
 

@@ -119,6 +119,7 @@ func New(o Options) *Isolate {
 	i.Engine = ecma.New(engine.Options{
 		Name: o.Name, Scheduler: o.Scheduler, Entropy: o.Entropy, Mapper: o.Bundle, Logger: i.log, TurnLimit: o.TurnLimit, Patience: o.Patience, Watch: o.Watch, Heap: o.Heap, Turns: o.Turns, Subrequests: o.Subrequests,
 		Untagged: !i.enabled(compat.SetTostringTag), PromisesOnly: !i.enabled(compat.UnwrapCustomThenables),
+		Unowned:   !i.enabled(compat.HandleCrossRequestPromiseResolution),
 		Condemned: i.condemned,
 	})
 	i.Engine.Hangs.Notify(i.hung)
