@@ -4,10 +4,13 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"os"
 
 	"golang.org/x/sys/unix"
+
+	"minido.dev/minido/internal/crash"
 )
 
 // keys is a terminal that gives each key as it is pressed, without showing it. ^C and
@@ -17,6 +20,7 @@ type keys struct {
 	fd     int
 	before unix.Termios
 	wake   [2]int // a pipe; a byte in it ends next
+	kept   func() // takes back what a crash would do
 }
 
 // hasKeys reports whether f is a terminal of which this process is the foreground:
@@ -46,6 +50,11 @@ func openKeys(f *os.File) (*keys, error) {
 	single := k.before
 	single.Lflag &^= unix.ICANON | unix.ECHO
 	single.Cc[unix.VMIN], single.Cc[unix.VTIME] = 1, 0
+	k.kept = crash.AtEnd(func() {
+		if err := k.restore(); err != nil {
+			fmt.Fprintln(os.Stderr, "minido: the terminal keeps its mode (stty sane gives it back):", err)
+		}
+	})
 	return k, unix.IoctlSetTermios(k.fd, setTermios, &single)
 }
 
@@ -80,7 +89,10 @@ func (k *keys) interrupt() {
 	_, _ = unix.Write(k.wake[1], []byte{0}) // a full pipe wakes as well
 }
 
+func (k *keys) restore() error { return unix.IoctlSetTermios(k.fd, setTermios, &k.before) }
+
 // close gives the terminal its mode back. next must have ended.
 func (k *keys) close() error {
-	return errors.Join(unix.IoctlSetTermios(k.fd, setTermios, &k.before), unix.Close(k.wake[0]), unix.Close(k.wake[1]))
+	k.kept()
+	return errors.Join(k.restore(), unix.Close(k.wake[0]), unix.Close(k.wake[1]))
 }

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"fmt"
 	"os"
+	"sync"
 
 	"minido.dev/minido/internal/clock"
 	"minido.dev/minido/internal/sched"
@@ -24,8 +25,35 @@ func NewThreads(c clock.Clock) *sched.Threads {
 	return t
 }
 
+var (
+	mu    sync.Mutex
+	last  int
+	atEnd = map[int]func(){} // guarded by mu
+)
+
+// AtEnd has fn called when End ends the process, so that what outlives it (the mode of a
+// terminal) is given back; not when the process is killed. remove takes it back. Safe for
+// concurrent use.
+func AtEnd(fn func()) (remove func()) {
+	mu.Lock()
+	defer mu.Unlock()
+	last++
+	id := last
+	atEnd[id] = fn
+	return func() {
+		mu.Lock()
+		defer mu.Unlock()
+		delete(atEnd, id)
+	}
+}
+
 // End ends the process after a panic in the function of that name, with its stack.
 func End(name string, x any, stack []byte) {
+	mu.Lock()
+	for _, fn := range atEnd { // order-independent: each gives back something of its own
+		fn()
+	}
+	mu.Unlock()
 	fmt.Fprint(os.Stderr, report(name, x, stack))
 	os.Exit(Exit)
 }

@@ -2,6 +2,7 @@ package crash
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"strings"
@@ -21,6 +22,8 @@ func panics() {
 func TestReport(t *testing.T) {
 	if where := os.Getenv("MINIDO_TEST_PANIC"); where != "" {
 		threads := NewThreads(clock.Real{})
+		AtEnd(func() { fmt.Fprintln(os.Stderr, "given back") })
+		AtEnd(func() { fmt.Fprintln(os.Stderr, "too much") })()
 		if where == "loop" {
 			_ = threads.NewLoop("isolate").Post(panics)
 		} else {
@@ -36,7 +39,11 @@ func TestReport(t *testing.T) {
 		if !errors.As(err, &exit) || exit.ExitCode() != Exit {
 			t.Fatalf("%s: %v\n%s", where, err, out)
 		}
-		lines := strings.Split(string(out), "\n")
+		rest, given := strings.CutPrefix(string(out), "given back\n")
+		if !given {
+			t.Errorf("%s: what AtEnd was told has not run first:\n%s", where, out)
+		}
+		lines := strings.Split(rest, "\n")
 		if len(lines) < 6 || !strings.HasPrefix(lines[0], `minido: internal error in "`+name+`": runtime error: index out of range [`) ||
 			!strings.Contains(lines[1], "not of your project") || !strings.HasPrefix(lines[4], "minido.dev/minido/internal/crash.panics(") {
 			t.Errorf("%s:\n%s", where, out)
