@@ -244,7 +244,9 @@ func TestDashboardAgents(t *testing.T) {
 	page.eval(`document.querySelector("textarea").value = "chat Talker/c1: hello", document.querySelector("[name=mock_ai]").checked = true, document.querySelector("[name=max]").value = "12"`)
 	look(t, page, "campaign")
 	page.click("button", "Start")
-	for n := range 12 { // each run of the campaign may take as long as a step of the test
+	// Its start, the run without faults and each of the others may take as long as a step of the test.
+	page.until(`document.querySelector(".progress").innerText.includes("recording the points") || document.querySelector("progress")?.value > 0`)
+	for n := range 12 {
 		page.until(fmt.Sprintf(`document.querySelector("progress").value > %d`, n))
 	}
 	page.until(`document.querySelector(".progress [role=status]").innerText === "FAILED"`)

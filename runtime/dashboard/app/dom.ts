@@ -24,6 +24,7 @@ export const bytes = (n: number): string =>
 
 export function span(ms: number): string {
   const s = Math.abs(ms) / 1000;
+  if (s < 0.01) return `${Number((s * 1000).toFixed(1))} ms`;
   if (s < 1) return `${Math.round(s * 1000)} ms`;
   if (s < 120) return `${s.toFixed(1)} s`;
   if (s < 7200) return s < 600 ? `${Math.floor(s / 60)} min ${Math.floor(s % 60)} s` : `${Math.floor(s / 60)} min`;

@@ -28,9 +28,9 @@ export function objects(main: HTMLElement, signal: AbortSignal): void {
     { title: "Object", show: o => h("span", { title: named(o) }, named(o)) },
     { title: "State", width: "6rem", show: o => h("span", { class: colour[o.state] }, o.state) },
     { title: "Sockets", minor: true, width: "5.6rem", show: o => o.sockets ? String(o.sockets) : "" },
-    { title: "Alarm", width: "6rem", show: alarm },
-    { title: "Database", minor: true, width: "6.1rem", show: o => o.live ? bytes(o.live.database_bytes) : "" },
-    { title: "Kept awake by", minor: true, width: "8rem", show: o => h("span", { title: o.live?.awake ?? "" }, o.live?.awake ?? "") },
+    { title: "Alarm", width: "7.2rem", show: alarm },
+    { title: "Database", minor: true, width: "6.8rem", show: o => o.live ? bytes(o.live.database_bytes) : "" },
+    { title: "Kept awake by", minor: true, width: "9.6rem", show: o => h("span", { title: o.live?.awake ?? "" }, o.live?.awake ?? "") },
   ], o => describe(o), (a, b) => a.class === b.class && a.id === b.id);
 
   const show = () => {
