@@ -74,6 +74,8 @@ export class Room extends DurableObject {
       () => { const q = p(); c.acceptWebSocket(q, ["d", "d", "e"]); return [c.getTags(q), q.deserializeAttachment(), q.readyState]; }, () => { const r = p(); r.serializeAttachment({ a: 1 }); c.acceptWebSocket(r); return r.deserializeAttachment(); },
       () => { const r = p(); r.accept(); c.acceptWebSocket(r); }, () => { const r = p(); r.accept(); r.accept(); return "twice"; }, () => { const v = { a: [1] }; ws.serializeAttachment(v); v.a.push(2); return ws.deserializeAttachment(); }, () => ws.deserializeAttachment() === ws.deserializeAttachment(),
       () => { const r = p(); c.acceptWebSocket(r); return new Response(null, { status: 101, webSocket: r }).status; }, () => new Response(null, { status: 101 }), () => { const r = p(); c.acceptWebSocket(r); r.close(1000, "x"); r.close(3000, "y"); return r.readyState; },
+      () => { const [a, b] = Object.values(new WebSocketPair()); a.accept(); c.acceptWebSocket(b); }, () => { const [a, b] = Object.values(new WebSocketPair()); c.acceptWebSocket(b); c.acceptWebSocket(a); },
+      () => { const [a, b] = Object.values(new WebSocketPair()); c.acceptWebSocket(b); a.accept(); return c.getTags(b).length; }, () => { const [a, b] = Object.values(new WebSocketPair()); new Response(null, { status: 101, webSocket: a }); c.acceptWebSocket(b); return b.readyState; },
     ]) await t(f);
     return out;
   }

@@ -95,7 +95,9 @@ func (p *Sockets) definePair() goja.Value {
 		New: func(call goja.ConstructorCall) *pair {
 			p.Engine.IO("WebSocketPair")
 			a, b := event.NewSocketPair()
-			return &pair{[2]goja.Value{p.Wrap(a, Options{}), p.Wrap(b, Options{})}}
+			one, other := p.Wrap(a, Options{}), p.Wrap(b, Options{})
+			p.pair(one, other)
+			return &pair{[2]goja.Value{one, other}}
 		},
 		Own: []engine.Accessor[*pair]{
 			webidl.Reader("0", func(s *pair) goja.Value { return s.ends[0] }),
@@ -106,6 +108,13 @@ func (p *Sockets) definePair() goja.Value {
 	cls.Alias(goja.SymIterator, "values")
 	cls.Proto.Delete("values")
 	return cls.Ctor
+}
+
+// pair tells the ends of a WebSocketPair of each other.
+func (p *Sockets) pair(one, other *goja.Object) {
+	a, _ := p.Of(one)
+	b, _ := p.Of(other)
+	a.peer, b.peer = b, a
 }
 
 // plainURL reports whether a text is a URL for workerd's parser (kj::Url), too: it

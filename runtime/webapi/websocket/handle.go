@@ -67,6 +67,7 @@ type Handle struct {
 	p          *Sockets
 	obj        *goja.Object
 	state      socketState
+	peer       *Handle // the other end of a WebSocketPair, nil if it is none
 	owner      *engine.Context
 	frame      *engine.Frame // events run in it
 	op         *engine.Op    // keeps the context alive while open
@@ -171,10 +172,14 @@ func (p *Sockets) newHandle(sock *event.Socket) *Handle {
 
 // TakeForHibernation marks the socket as accepted by the object that runs now;
 // its events go to whoever binds the Socket from then on, and send and close
-// keep working. It throws if the socket was accepted or returned before.
+// keep working. It throws if the socket or its peer was accepted or returned before, and
+// for one that is no end of a WebSocketPair (workerd: api/actor-state.c++, acceptWebSocket).
 func (h *Handle) TakeForHibernation() *event.Socket {
 	if h.state == socketAccepted || h.state == socketHibernatable {
 		h.p.Engine.Throw("Error", "Cannot call `acceptWebSocket()` if the WebSocket was already accepted via `accept()`")
+	}
+	if h.peer == nil || h.peer.state != socketIdle {
+		h.p.Engine.Throw("Error", "Cannot call `acceptWebSocket()` on this WebSocket because its pair has already been accepted or used in a Response.")
 	}
 	if h.state != socketIdle {
 		h.p.Engine.Throw("TypeError", "Tried to make an api::WebSocket hibernatable when it was in an incompatible state.")
