@@ -98,20 +98,17 @@ func (o *facetTree) running() (list []FacetStatus) {
 	return list
 }
 
-// FacetFile is the database of a facet of o that runs, by the names that lead to it from the
-// object; "" if there is none. Loop-confined, outside any turn.
-func FacetFile(o *Object, names []string) string {
+// Facet is a facet of o that runs, by the names that lead to it from the object; nil if
+// there is none. No name leads to o itself. Loop-confined.
+func Facet(o *Object, names []string) *Object {
 	for _, name := range names {
 		f := o.facets.byName[name]
 		if f == nil || f.object == nil || f.broken != nil {
-			return ""
+			return nil
 		}
 		o = f.object
 	}
-	if o.store == nil {
-		return ""
-	}
-	return o.store.Path()
+	return o
 }
 
 // IdleSince is when the last event began or ended, in this object or a facet

@@ -31,10 +31,9 @@ func (p Past) WriteState(bookmark, path string) error {
 	return sqlstore.PastOf(p.o.store).WriteState(bookmark, path)
 }
 
-// Restore evicts the object, whose next incarnation begins with the state that a
-// bookmark names: what storage.onNextSessionRestoreBookmark() and a restart do.
-// undo is the bookmark that returns to the present state. The caller has made
-// sure that the object is not Busy.
+// Restore has the next incarnation begin with the state that a bookmark names, as
+// storage.onNextSessionRestoreBookmark() does; the caller evicts the object, which is
+// not Busy. undo is the bookmark that returns to the present state.
 func (p Past) Restore(bookmark string) (undo string, err error) {
 	if err := p.readable(); err != nil {
 		return "", err
@@ -44,11 +43,7 @@ func (p Past) Restore(bookmark string) (undo string, err error) {
 		undo, err = o.store.RestoreOnNextOpen(bookmark)
 		return err
 	})
-	if err != nil {
-		return "", err
-	}
-	o.Evict()
-	return undo, nil
+	return undo, err
 }
 
 // readable says why the object's store cannot be read.

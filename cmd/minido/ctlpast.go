@@ -38,7 +38,7 @@ func (m moment) bookmark(ctx context.Context, client *control.Client, class, obj
 		return string(m), nil // the server knows what a bookmark is
 	}
 	var out control.Moments
-	if err := client.Post(ctx, "/v1/moments", control.ObjectRequest{Class: class, Object: object}, &out); err != nil {
+	if err := client.Post(ctx, "/v1/moments", control.PastRequest{Class: class, Object: object}, &out); err != nil {
 		return "", err
 	}
 	if back < 0 || back >= len(out.Moments) {
@@ -58,7 +58,7 @@ func (a *ctlMoments) Run(c *ctlCommand) error {
 		return err
 	}
 	var out control.Moments
-	return c.post("/v1/moments", control.ObjectRequest{Class: class, Object: object}, &out, func(w io.Writer) {
+	return c.post("/v1/moments", control.PastRequest{Class: class, Object: object}, &out, func(w io.Writer) {
 		fmt.Fprintln(w, "BACK\tTIME\tBOOKMARK")
 		for i, m := range out.Moments {
 			at := "-" // before its first commit

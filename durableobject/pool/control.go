@@ -315,35 +315,6 @@ func (r Ref) Sockets(done func([]durableobject.SocketStatus, error)) {
 	realm.Sockets(r.e.sockets, done)
 }
 
-// ErrNoFacet is of a facet that does not run: its database has no name then.
-var ErrNoFacet = errors.New("no such facet runs")
-
-// FacetFile is the database of a facet that runs, by the names that lead to it from the
-// object. done is called exactly once; the error is ErrNotRunning or ErrNoFacet. Safe
-// for concurrent use.
-func (r Ref) FacetFile(names []string, done func(file string, err error)) {
-	_, realm := r.e.whereabouts()
-	if realm == nil {
-		done("", ErrNotRunning)
-		return
-	}
-	err := realm.Isolate().Engine.PostLoop(func() {
-		o := r.e.current()
-		if o == nil || o.Realm() != realm {
-			done("", ErrNotRunning)
-			return
-		}
-		if file := durableobject.FacetFile(o, names); file != "" {
-			done(file, nil)
-			return
-		}
-		done("", ErrNoFacet)
-	})
-	if err != nil {
-		done("", ErrNotRunning)
-	}
-}
-
 // Objects lists what is in memory, has sockets or alarms, or is on disk, by
 // class and id. done is called exactly once.
 func (p *Pool) Objects(done func([]ObjectInfo, error)) {

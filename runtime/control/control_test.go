@@ -591,8 +591,9 @@ func TestSQL(t *testing.T) {
 	}
 }
 
-// What a facet has stored is read while it runs, by the names that lead to it.
-func TestSQLOfFacets(t *testing.T) {
+// What a facet has stored is listed and read by the names that lead to it, whether it runs
+// or not; its past is read, compared and restored while it runs.
+func TestFacets(t *testing.T) {
 	_, s, client := startProject(t, nil, map[string]string{"worker.js": `
 import { DurableObject } from "cloudflare:workers";
 export class Room extends DurableObject {
@@ -611,8 +612,8 @@ export default { async fetch(req, env) { await env.ROOM.getByName("lobby").keep(
 		want     string
 	}{
 		{nil, "", "[[0]]"}, {[]string{"f0"}, "", "[[1]]"}, {[]string{"f0", "f1"}, "", "[[2]]"},
-		{[]string{"f1"}, "", "no such facet runs"}, {[]string{"f0", "f1", "f2"}, "", "no such facet runs"}, {[]string{""}, "", "no such facet runs"},
-		{[]string{"f0"}, "x", "a facet has no past of its own"},
+		{[]string{"f1"}, "", "no such facet is stored"}, {[]string{"f0", "f1", "f2"}, "", "no such facet is stored"}, {[]string{""}, "", "no such facet is stored"},
+		{[]string{"f0"}, "x", "is not a bookmark of this Durable Object's history"}, {[]string{"f1"}, "x", "no such facet runs"},
 	} {
 		var res QueryResult
 		got := ""
@@ -625,11 +626,54 @@ export default { async fetch(req, env) { await env.ROOM.getByName("lobby").keep(
 			t.Errorf("%q: %s, want %s", c.facet, got, c.want)
 		}
 	}
-	if err := client.Post(context.Background(), "/v1/evict", ActRequest{Class: "Room", Object: "lobby"}, nil); err != nil {
-		t.Fatal(err)
+
+	inner := []string{"f0", "f1"}
+	ask := func(path string, body, answer any) string {
+		t.Helper()
+		if err := client.Post(context.Background(), path, body, answer); err != nil {
+			return err.Error()
+		}
+		return ""
 	}
-	if err := client.Post(context.Background(), "/v1/sql", QueryRequest{Class: "Room", Object: "lobby", SQL: "SELECT depth FROM kept", Facet: []string{"f0"}}, nil); err == nil || !strings.Contains(err.Error(), "not in memory") {
-		t.Errorf("after its object was evicted: %v", err)
+	rows := func(bookmark string) string {
+		t.Helper()
+		var res QueryResult
+		failed := ask("/v1/sql", QueryRequest{Class: "Room", Object: "lobby", SQL: "SELECT count(*) FROM kept", Facet: inner, Bookmark: bookmark}, &res)
+		return failed + fmt.Sprint(res.Rows)
+	}
+	var past Moments
+	if failed := ask("/v1/moments", PastRequest{"Room", "lobby", inner}, &past); failed != "" || len(past.Moments) == 0 {
+		t.Fatalf("%s %v", failed, past)
+	}
+	first := past.Moments[len(past.Moments)-1].Bookmark
+	visit(t, s, "/")
+	if failed := ask("/v1/moments", PastRequest{"Room", "lobby", inner}, &past); failed != "" {
+		t.Fatal(failed)
+	}
+	second := past.Moments[len(past.Moments)-1].Bookmark
+	var d Difference
+	if failed := ask("/v1/difference", DifferenceRequest{"Room", "lobby", inner, first, second}, &d); failed != "" || fmt.Sprint(d) != "{[{kept rows [depth] [[2]] [] [] false}]}" {
+		t.Errorf("%s the difference is %v", failed, d)
+	}
+	if was, is := rows(first), rows(""); was != "[[1]]" || is != "[[2]]" {
+		t.Errorf("%s rows before, %s now", was, is)
+	}
+	if failed := ask("/v1/restore", RestoreRequest{"Room", "lobby", inner, first}, nil); failed != "" {
+		t.Fatal(failed)
+	}
+	var stored StoredFacets
+	if failed := ask("/v1/facets", ObjectRequest{"Room", "lobby"}, &stored); failed != "" || len(stored.Facets) != 1 || stored.Facets[0].Name != "f0" || stored.Facets[0].Bytes == 0 ||
+		len(stored.Facets[0].Facets) != 1 || stored.Facets[0].Facets[0].Name != "f1" {
+		t.Errorf("%s stored are %+v", failed, stored)
+	}
+	if now := rows(""); now != "[[2]]" { // the facet has not run since
+		t.Errorf("its object was evicted, and it has %s", now)
+	}
+	if failed := ask("/v1/moments", PastRequest{"Room", "lobby", inner}, nil); !strings.Contains(failed, "no such facet runs") {
+		t.Errorf("the past of one that does not run: %s", failed)
+	}
+	if visit(t, s, "/"); rows("") != "[[2]]" { // the first row, and one more
+		t.Errorf("after its restore it has %s", rows(""))
 	}
 }
 

@@ -16,10 +16,11 @@ const differingRows = 200
 
 // DifferenceRequest is the body of POST /v1/difference.
 type DifferenceRequest struct {
-	Class  string `json:"class"`
-	Object string `json:"object"`
-	From   string `json:"from"` // bookmarks
-	To     string `json:"to"`
+	Class  string   `json:"class"`
+	Object string   `json:"object"`
+	Facet  []string `json:"facet,omitempty"` // see PastRequest
+	From   string   `json:"from"`            // bookmarks
+	To     string   `json:"to"`
 }
 
 // Difference is what changed from one state of an object's database to another.
@@ -53,7 +54,7 @@ func (c *Control) difference(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	var out *Difference
-	err := c.states(r, ref, []string{req.From, req.To}, func(paths []string) (err error) {
+	err := c.states(r, ref, req.Facet, []string{req.From, req.To}, func(paths []string) (err error) {
 		out, err = compare(paths[0], paths[1], c.clock(), c.opts.Machine, c.opts.Entropy)
 		return err
 	})

@@ -149,7 +149,7 @@ func TestValues(t *testing.T) {
 	}
 	<-late
 	var before Moments
-	if err := client.Post(ctx, "/v1/moments", ObjectRequest{"Room", "lobby"}, &before); err != nil {
+	if err := client.Post(ctx, "/v1/moments", PastRequest{Class: "Room", Object: "lobby"}, &before); err != nil {
 		t.Fatal(err)
 	}
 	if err := client.Post(ctx, "/v1/delete", ObjectRequest{"Room", "lobby"}, nil); err != nil {
@@ -162,7 +162,7 @@ func TestValues(t *testing.T) {
 	if got := url("/"); got != `[[],null]` {
 		t.Errorf("after the deletion the object sees %s", got)
 	}
-	if err := client.Post(ctx, "/v1/restore", RestoreRequest{"Room", "lobby", before.Moments[len(before.Moments)-1].Bookmark}, nil); err != nil {
+	if err := client.Post(ctx, "/v1/restore", RestoreRequest{"Room", "lobby", nil, before.Moments[len(before.Moments)-1].Bookmark}, nil); err != nil {
 		t.Fatal(err)
 	}
 	if got := url("/"); got != `[[{"text":"a"}],{"n":2}]` {

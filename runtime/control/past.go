@@ -14,10 +14,18 @@ import (
 // maxMoments bounds the answer of POST /v1/moments.
 const maxMoments = 2000
 
-// ObjectRequest is the body of POST /v1/moments.
+// ObjectRequest is the body of requests that name an object.
 type ObjectRequest struct {
 	Class  string `json:"class"`
 	Object string `json:"object"`
+}
+
+// PastRequest is the body of POST /v1/moments.
+type PastRequest struct {
+	Class  string `json:"class"`
+	Object string `json:"object"`
+	// Facet is the facet whose past it is, which has to run: the names that lead to it.
+	Facet []string `json:"facet,omitempty"`
 }
 
 // Moment is a committed state that the object can return to.
@@ -33,14 +41,14 @@ type Moments struct {
 }
 
 func (c *Control) moments(w http.ResponseWriter, r *http.Request) {
-	var req ObjectRequest
+	var req PastRequest
 	ref, ok := c.find(w, r, &req, &req.Class, &req.Object)
 	if !ok {
 		return
 	}
 	answer := make(chan []sqlstore.Moment, 1)
 	err := c.wait(r, answerTime, func(done func(error)) {
-		ref.Moments(maxMoments, func(list []sqlstore.Moment, err error) {
+		ref.Moments(req.Facet, maxMoments, func(list []sqlstore.Moment, err error) {
 			answer <- list
 			done(err)
 		})
@@ -58,9 +66,10 @@ func (c *Control) moments(w http.ResponseWriter, r *http.Request) {
 
 // RestoreRequest is the body of POST /v1/restore.
 type RestoreRequest struct {
-	Class    string `json:"class"`
-	Object   string `json:"object"`
-	Bookmark string `json:"bookmark"`
+	Class    string   `json:"class"`
+	Object   string   `json:"object"`
+	Facet    []string `json:"facet,omitempty"` // see PastRequest
+	Bookmark string   `json:"bookmark"`
 }
 
 // Restored is its answer: the bookmark that undoes the restore.
@@ -76,7 +85,7 @@ func (c *Control) restore(w http.ResponseWriter, r *http.Request) {
 	}
 	answer := make(chan string, 1)
 	err := c.wait(r, answerTime, func(done func(error)) {
-		ref.Restore(req.Bookmark, func(undo string, err error) {
+		ref.Restore(req.Facet, req.Bookmark, func(undo string, err error) {
 			answer <- undo
 			done(err)
 		})
@@ -90,7 +99,7 @@ func (c *Control) restore(w http.ResponseWriter, r *http.Request) {
 
 // states writes states of the past into files of their own and calls use with
 // their paths; the files are gone when it returns.
-func (c *Control) states(r *http.Request, ref pool.Ref, bookmarks []string, use func(paths []string) error) (err error) {
+func (c *Control) states(r *http.Request, ref pool.Ref, facet, bookmarks []string, use func(paths []string) error) (err error) {
 	dir, err := os.MkdirTemp("", "minido-past-")
 	if err != nil {
 		return fmt.Errorf("control: past: %w", err)
@@ -105,7 +114,7 @@ func (c *Control) states(r *http.Request, ref pool.Ref, bookmarks []string, use 
 	for i, b := range bookmarks {
 		path := filepath.Join(dir, fmt.Sprint(i, ".sqlite"))
 		written := c.wait(r, answerTime, func(done func(error)) {
-			ref.WriteState(b, path, done)
+			ref.WriteState(facet, b, path, done)
 		})
 		if written != nil {
 			late = errors.Is(written, errSlow) || r.Context().Err() != nil

@@ -22,7 +22,7 @@ func TestPast(t *testing.T) {
 	moments := func() []Moment {
 		t.Helper()
 		var m Moments
-		if err := client.Post(ctx, "/v1/moments", ObjectRequest{"Room", "lobby"}, &m); err != nil {
+		if err := client.Post(ctx, "/v1/moments", PastRequest{Class: "Room", Object: "lobby"}, &m); err != nil {
 			t.Fatal(err)
 		}
 		return m.Moments
@@ -56,7 +56,7 @@ func TestPast(t *testing.T) {
 		t.Errorf("the first state has %s, the second %s, the present %s", a, b, c)
 	}
 	var d Difference
-	if err := client.Post(ctx, "/v1/difference", DifferenceRequest{"Room", "lobby", first, second}, &d); err != nil {
+	if err := client.Post(ctx, "/v1/difference", DifferenceRequest{"Room", "lobby", nil, first, second}, &d); err != nil {
 		t.Fatal(err)
 	}
 	if got := fmt.Sprint(d); got != "{[{notes rows [id text b] [[2 ?b map[base64:AQI=]]] [] [] false}]}" {
@@ -80,7 +80,7 @@ func TestPast(t *testing.T) {
 	}
 	for !busy() { // each look waits for the loop
 	}
-	if err := client.Post(ctx, "/v1/restore", RestoreRequest{"Room", "lobby", first}, nil); err == nil || !strings.Contains(err.Error(), "events are in progress") {
+	if err := client.Post(ctx, "/v1/restore", RestoreRequest{"Room", "lobby", nil, first}, nil); err == nil || !strings.Contains(err.Error(), "events are in progress") {
 		t.Errorf("a busy object: %v", err)
 	}
 	if err := client.Post(ctx, "/v1/crash", ActRequest{Class: "Room", Object: "lobby"}, nil); err != nil {
@@ -88,21 +88,21 @@ func TestPast(t *testing.T) {
 	}
 	<-slow
 	var done Restored
-	if err := client.Post(ctx, "/v1/restore", RestoreRequest{"Room", "lobby", first}, &done); err != nil {
+	if err := client.Post(ctx, "/v1/restore", RestoreRequest{"Room", "lobby", nil, first}, &done); err != nil {
 		t.Fatal(err)
 	}
 	now() // starts it
 	if got := notes(""); got != "?a" {
 		t.Errorf("restored: %s", got)
 	}
-	if err := client.Post(ctx, "/v1/restore", RestoreRequest{"Room", "lobby", done.Undo}, nil); err != nil {
+	if err := client.Post(ctx, "/v1/restore", RestoreRequest{"Room", "lobby", nil, done.Undo}, nil); err != nil {
 		t.Fatal(err)
 	}
 	now()
 	if got := notes(""); got != "?a,?b" {
 		t.Errorf("undone: %s", got)
 	}
-	if err := client.Post(ctx, "/v1/restore", RestoreRequest{"Room", "lobby", "no bookmark"}, nil); err == nil || !strings.Contains(err.Error(), "is not a bookmark of this Durable Object's history") {
+	if err := client.Post(ctx, "/v1/restore", RestoreRequest{"Room", "lobby", nil, "no bookmark"}, nil); err == nil || !strings.Contains(err.Error(), "is not a bookmark of this Durable Object's history") {
 		t.Errorf("a wrong bookmark: %v", err)
 	}
 }

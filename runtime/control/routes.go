@@ -61,7 +61,7 @@ func failWith(w http.ResponseWriter, err error) {
 		fail(w, http.StatusConflict, "refused", refused.Reason)
 	case errors.As(err, &input):
 		fail(w, http.StatusBadRequest, "bad_request", input.Text)
-	case errors.Is(err, pool.ErrNoClass), errors.Is(err, pool.ErrNoObject), errors.Is(err, pool.ErrNoFacet):
+	case errors.Is(err, pool.ErrNoClass), errors.Is(err, pool.ErrNoObject), errors.Is(err, pool.ErrNoFacet), errors.Is(err, pool.ErrResting):
 		fail(w, http.StatusNotFound, "not_found", err.Error())
 	case errors.Is(err, pool.ErrNotRunning):
 		fail(w, http.StatusConflict, "not_running", err.Error())
@@ -340,8 +340,8 @@ type QueryRequest struct {
 	Limit  int    `json:"limit,omitempty"`  // rows; default 1000, at most 10,000
 	// Bookmark names a state of the past to read; "" is what is committed now.
 	Bookmark string `json:"bookmark,omitempty"`
-	// Facet names the facet to read, which has to run: the names that lead to it from the
-	// object. None is the object itself. Only the object has a past.
+	// Facet names the facet to read: the names that lead to it from the object. None is the
+	// object itself. The past of a facet is read while it runs.
 	Facet []string `json:"facet,omitempty"`
 }
 
@@ -361,29 +361,55 @@ func (c *Control) sql(w http.ResponseWriter, r *http.Request) {
 		return err
 	}
 	switch {
-	case len(req.Facet) > 0 && req.Bookmark != "":
-		err = &InputError{"a facet has no past of its own: leave out facet or bookmark"}
+	case req.Bookmark != "":
+		err = c.states(r, ref, req.Facet, []string{req.Bookmark}, ask)
 	case len(req.Facet) > 0:
-		file := make(chan string, 1)
-		err = c.wait(r, answerTime, func(done func(error)) {
-			ref.FacetFile(req.Facet, func(name string, err error) {
-				file <- name
-				done(err)
-			})
-		})
-		if err == nil {
-			err = ask([]string{<-file})
+		var file string
+		if file, err = ref.FacetFile(req.Facet); err == nil {
+			err = ask([]string{file})
 		}
-	case req.Bookmark == "":
-		err = ask([]string{ref.File()})
 	default:
-		err = c.states(r, ref, []string{req.Bookmark}, ask)
+		err = ask([]string{ref.File()})
 	}
 	if err != nil {
 		failWith(w, err)
 		return
 	}
 	reply(w, http.StatusOK, res)
+}
+
+// StoredFacets is the answer of POST /v1/facets.
+type StoredFacets struct {
+	Facets []StoredFacet `json:"facets"`
+}
+
+// StoredFacet is a facet that has a database, with those below it, whether it runs or not.
+type StoredFacet struct {
+	Name   string        `json:"name"`
+	Bytes  int64         `json:"bytes"` // of the database's file
+	Facets []StoredFacet `json:"facets,omitempty"`
+}
+
+func storedFacets(list []pool.StoredFacet) []StoredFacet {
+	out := []StoredFacet{}
+	for _, f := range list {
+		out = append(out, StoredFacet{f.Name, f.Bytes, storedFacets(f.Facets)})
+	}
+	return out
+}
+
+func (c *Control) storedFacets(w http.ResponseWriter, r *http.Request) {
+	var req ObjectRequest
+	ref, ok := c.find(w, r, &req, &req.Class, &req.Object)
+	if !ok {
+		return
+	}
+	list, err := ref.Facets()
+	if err != nil {
+		failWith(w, err)
+		return
+	}
+	reply(w, http.StatusOK, StoredFacets{storedFacets(list)})
 }
 
 // ExportRequest is the body of POST /v1/export.

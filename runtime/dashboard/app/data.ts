@@ -25,12 +25,13 @@ function table(result: Result): HTMLElement {
     h("tbody", { class: "mono" }, ...result.rows.map(row => h("tr", {}, ...row.map(v => h("td", {}, cell(v)))))));
 }
 
+type StoredFacet = { name: string; bytes: number; facets?: StoredFacet[] };
 type Value = { key: string; bytes: number; text: string; json?: string };
 const storage = "_cf_KV"; // the table of ctx.storage's keys
 
 // data is the page of one object's database: its tables, rows by the page, which are
 // edited, the keys of its storage with their values decoded, and SQL that reads.
-// A facet's are read alone.
+// A facet's are read alone, whether it runs or not.
 export function data(main: HTMLElement, signal: AbortSignal, className: string, id: string, facet: string[]): void {
   if (!className) return choose(main, signal);
   const fault = h("p", { class: "fault", role: "alert" });
@@ -48,11 +49,12 @@ export function data(main: HTMLElement, signal: AbortSignal, className: string, 
     const found = await answer;
     if (mine === asked) draw(found);
   }
-  const behind = past(className, id, fault, async bookmark => {
+  const behind = past(className, id, facet, fault, async bookmark => {
     moment = bookmark;
     await (from ? showTable(from.table, Math.max(0, from.offset)) : execute(statement.value));
   }, difference => latest(difference, shown => fill(out, shown)));
 
+  const facets = h("div", { class: "bar" }); // links to those of the object that have databases
   const bar = h("div", { class: "bar" }), name = h("span", { class: "mono" }, [id.slice(0, 16) + "…", ...facet].join("/"));
   const base: Base = {
     read: (sql, limit) => query(sql, limit),
@@ -128,12 +130,19 @@ export function data(main: HTMLElement, signal: AbortSignal, className: string, 
   const plan = button("Plan", () => execute("EXPLAIN QUERY PLAN " + statement.value), fault);
 
   fill(main, h("div", { class: "bar" }, h("h1", {}, `Data of ${className}/`, name), h("a", { href: "#/objects" }, "All objects")),
-    facet.length === 0 && behind, tables, statement, h("div", { class: "bar" }, run, plan, history, h("span", { class: "fill" }), note, before, next), bar, fault, out);
+    facets, behind, tables, statement, h("div", { class: "bar" }, run, plan, history, h("span", { class: "fill" }), note, before, next), bar, fault, out);
   remember("SELECT name, sql FROM sqlite_schema");
   statement.value = "SELECT name, sql FROM sqlite_schema";
   get<{ objects: ObjectInfo[] }>("/v1/objects").then(all => {
     const one = all.objects.find(o => o.id === id && o.class === className);
     if (one?.name) fill(name, [one.name, ...facet].join("/"));
+  }, error => fill(fault, message(error)));
+  if (!className.includes("-")) post<{ facets: StoredFacet[] }>("/v1/facets", { class: className, object: id }).then(stored => {
+    const links = (list: StoredFacet[], names: string[]): HTMLElement[] => list.flatMap(f => {
+      const own = [...names, f.name];
+      return [h("a", { class: "mono", href: "#/" + ["data", className, id, ...own].map(encodeURIComponent).join("/"), title: bytes(f.bytes) }, own.join("/")), ...links(f.facets ?? [], own)];
+    });
+    if (stored.facets.length > 0) fill(facets, h("span", { class: "note" }, "Facets"), ...links(stored.facets, []));
   }, error => fill(fault, message(error)));
   void (async () => {
     try {

@@ -27,8 +27,8 @@ function changes(tables: Changes[]): HTMLElement {
 
 // past is a bar with a slider over the states that an object has had. see shows the
 // one that was chosen ("" is the present), show a difference in place of rows.
-export function past(className: string, id: string, fault: HTMLElement, see: (bookmark: string) => Promise<void>, show: (what: Promise<HTMLElement>) => Promise<void>): HTMLElement {
-  const object = { class: className, object: id };
+export function past(className: string, id: string, facet: string[], fault: HTMLElement, see: (bookmark: string) => Promise<void>, show: (what: Promise<HTMLElement>) => Promise<void>): HTMLElement {
+  const object = { class: className, object: id, ...(facet.length > 0 ? { facet } : {}) };
   const when = h("output", { class: "mono" });
   const slider = h("input", { type: "range", min: 0, "aria-label": "Moment of the object's past", class: "wide", input: () => { label(); void choose(); } });
   let moments: Moment[] = [];
@@ -86,9 +86,10 @@ export function past(className: string, id: string, fault: HTMLElement, see: (bo
       return;
     }
     await post("/v1/restore", { ...object, bookmark: at().bookmark });
-    await load();
+    if (facet.length === 0) await load();
+    else fill(bar, h("span", { class: "note", role: "status" }, "The object was evicted. The facet begins with this state when it runs again."));
   }, fault, { title: "The object is evicted and begins again with this state" });
   const again = button("Look again", load, fault, { title: "What was committed since" });
-  const bar = h("div", { class: "bar past" }, button("Show its past", load, fault, { title: "Starts the object if it is not in memory" }));
+  const bar = h("div", { class: "bar past" }, button("Show its past", load, fault, { title: facet.length === 0 ? "Starts the object if it is not in memory" : "The facet has to run" }));
   return bar;
 }
