@@ -258,7 +258,9 @@ func (a *asyncs) start(fn, machine unsafe.Pointer, n int) *asyncCall {
 	object := *(**goja.Object)(unsafe.Add(fn, a.object))
 	vm := mirrorOf(object).runtime
 	c := &asyncCall{vm: vm, machine: machine, runner: reflect.New(a.runner).UnsafePointer(), promise: newPromise(vm, promisePrototype(vm))}
-	*ThePromises().Owner(c.promise) = joined.joiner(machine).Tag()
+	if promises := ThePromises(); promises.Known {
+		*promises.Owner(c.promise) = joined.joiner(machine).Tag()
+	}
 	c.capability.promise = a.objectOf(c.promise)
 	generator := unsafe.Add(c.runner, a.generator)
 	*(*unsafe.Pointer)(unsafe.Add(generator, a.machine)) = machine
@@ -303,19 +305,32 @@ func (c *asyncCall) step(v goja.Value, how uint8, ex *goja.Exception) {
 	}
 }
 
+// followed is what to wait for in the place of a promise: the promise itself, unless it is
+// pending and another owner's (Joiner.Follow).
+func (c *asyncCall) followed(p *goja.Promise) *goja.Promise {
+	promises := ThePromises()
+	if !promises.Known {
+		return p
+	}
+	owner := *promises.Owner(p)
+	if owner == 0 || p.State() != goja.PromiseStatePending {
+		return p
+	}
+	if joiner := joined.joiner(c.machine); owner != joiner.Tag() {
+		if other := joiner.Follow(p, owner); other != nil {
+			return other
+		}
+	}
+	return p
+}
+
 // await has the function go on once v is settled.
 func (c *asyncCall) await(v goja.Value) {
 	a := &theAsyncs
 	var p *goja.Promise
 	if o, ok := v.(*goja.Object); ok && mirrorOf(o).self.tab == a.promises {
 		p = (*goja.Promise)(mirrorOf(promiseOf(c.vm, promiseConstructor(c.vm), v)).self.data)
-		if owner := *ThePromises().Owner(p); owner != 0 && p.State() == goja.PromiseStatePending {
-			if joiner := joined.joiner(c.machine); owner != joiner.Tag() {
-				if other := joiner.Follow(p, owner); other != nil {
-					p = other
-				}
-			}
-		}
+		p = c.followed(p)
 	} else {
 		p = newPromise(c.vm, promisePrototype(c.vm))
 		resolvePromise(c.vm, p, v)

@@ -135,6 +135,7 @@ func (p *Promises) works() bool {
 }
 
 // Owner is where a promise has room for the number of who made it; 0 until it is written.
+// It may be asked where Promises is Known.
 func (p *Promises) Owner(promise *goja.Promise) *uint32 {
 	return (*uint32)(unsafe.Add(unsafe.Pointer(promise), p.owner))
 }
