@@ -91,10 +91,6 @@ func Has(spec string) bool { return registry().Has(spec) }
 // Names are all modules, sorted, without `node:`.
 func Names() []string { return registry().Names() }
 
-// Surface are the names that a module, without `node:`, exports in workerd beside its
-// default; nil for those whose exports are all that is in it. Pure.
-func Surface(name string) []string { return node.Surface(name) }
-
 // Offered is Has under a worker's compatibility flags. Pure.
 func Offered(spec string, on func(flag compat.Flag) bool) bool {
 	return registry().Offered(spec, on)
