@@ -217,7 +217,7 @@ func (r *caseRun) compare(ctx context.Context, e check.Evidence, known bool) (fo
 	kind, differences := "", []oracle.Difference(nil)
 	for i := range r.camp.orders() {
 		same := false
-		for o := range allowedOf(lost, sockets, places) {
+		for o := range possible(lost, sockets, places) {
 			f := r.referTo(ctx, i, o.Lost, drive.Breaks{After: breaks, Delivered: o.Delivered}, o.deploys)
 			if f.err != nil {
 				return nil, "", f.err
@@ -290,19 +290,19 @@ func (r *caseRun) compare(ctx context.Context, e check.Evidence, known bool) (fo
 	return found, "", nil
 }
 
-// allowed is what may have become of what a run has lost, and where its versions followed
-// each other.
-type allowed struct {
+// possibility is what may have become of what a run has lost, and where its versions
+// followed each other.
+type possibility struct {
 	cut.Outcome
 	deploys fault.Plan
 }
 
-// allowedOf are all of them, the likeliest first.
-func allowedOf(lost []cut.Call, sockets []cut.Socket, places []fault.Plan) iter.Seq[allowed] {
-	return func(yield func(allowed) bool) {
+// possible are all of them, the likeliest first.
+func possible(lost []cut.Call, sockets []cut.Socket, places []fault.Plan) iter.Seq[possibility] {
+	return func(yield func(possibility) bool) {
 		for _, o := range cut.Outcomes(lost, sockets) {
 			for _, p := range places {
-				if !yield(allowed{o, p}) {
+				if !yield(possibility{o, p}) {
 					return
 				}
 			}
