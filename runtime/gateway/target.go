@@ -5,11 +5,21 @@ import (
 	"strings"
 )
 
+// bytesOf are a text's, as a set.
+func bytesOf(text string) (set [256]bool) {
+	for i := range len(text) {
+		set[text[i]] = true
+	}
+	return set
+}
+
 // inPath and inQuery are the bytes that workerd's HTTP server takes in the two parts of a
-// request's target, beside those from 0x7F on; it answers 400 to others.
-const (
-	inPath  = "!\"$%&'()*+,-./0123456789:;=@ABCDEFGHIJKLMNOPQRSTUVWXYZ[\\]^_abcdefghijklmnopqrstuvwxyz{|}~"
-	inQuery = "!$%&'()*+,-./0123456789:;=?@ABCDEFGHIJKLMNOPQRSTUVWXYZ[\\]^_`abcdefghijklmnopqrstuvwxyz{|}~"
+// request's target, beside those from 0x7F on; it answers 400 to others. plain are those
+// that the URL standard never encodes.
+var (
+	inPath  = bytesOf("!\"$%&'()*+,-./0123456789:;=@ABCDEFGHIJKLMNOPQRSTUVWXYZ[\\]^_abcdefghijklmnopqrstuvwxyz{|}~")
+	inQuery = bytesOf("!$%&'()*+,-./0123456789:;=?@ABCDEFGHIJKLMNOPQRSTUVWXYZ[\\]^_`abcdefghijklmnopqrstuvwxyz{|}~")
+	plain   = bytesOf("!$&()*+,-/0123456789:;=?@ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz~")
 )
 
 // invalidTarget is workerd's answer to a target with other bytes.
@@ -19,20 +29,17 @@ const invalidTarget = "invalid URI"
 func validTarget(target string) bool {
 	target, _, _ = strings.Cut(target, "#")
 	path, query, _ := strings.Cut(target, "?")
-	return onlyOf(path, inPath) && onlyOf(query, inQuery)
+	return onlyOf(path, &inPath) && onlyOf(query, &inQuery)
 }
 
-func onlyOf(part, allowed string) bool {
+func onlyOf(part string, allowed *[256]bool) bool {
 	for i := range len(part) {
-		if part[i] < 0x7f && strings.IndexByte(allowed, part[i]) < 0 {
+		if part[i] < 0x7f && !allowed[part[i]] {
 			return false
 		}
 	}
 	return true
 }
-
-// plain are the bytes that the URL standard never encodes.
-const plain = "!$&()*+,-/0123456789:;=?@ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz~"
 
 // written is a URL as a worker sees it: as the URL standard writes it, since miniflare
 // hands it on so (workers/core/entry.worker.ts). It has no fragment.
@@ -40,7 +47,7 @@ func (g *Gateway) written(origin, target string) string {
 	target, _, _ = strings.Cut(target, "#")
 	usual := true
 	for i := range len(target) {
-		if strings.IndexByte(plain, target[i]) < 0 && (target[i] != '.' || i > 0 && target[i-1] == '/') {
+		if !plain[target[i]] && (target[i] != '.' || i > 0 && target[i-1] == '/') {
 			usual = false
 			break
 		}

@@ -36,7 +36,11 @@ func (c *client) takeSnapshot(ask call) {
 		return
 	}
 	c.in(ask, func(i *isolate.Isolate) {
-		nodes := i.Memory.Reached()
+		nodes, err := i.Memory.Reached()
+		if err != nil {
+			c.refuse(ask, "minido can't tell what is in memory: "+err.Error())
+			return
+		}
 		sched.Attend(c.x.opts.Scheduler, "inspector snapshot", func() {
 			if p.Progress {
 				c.event("HeapProfiler.reportHeapSnapshotProgress", object{"done": len(nodes), "total": len(nodes), "finished": true})
@@ -98,10 +102,7 @@ func snapshot(nodes []reach.Node) []byte {
 	}
 	out := []byte(`{"snapshot":{"meta":` + snapshotMeta + `,"node_count":` + strconv.Itoa(len(nodes)) + `,"edge_count":` + strconv.Itoa(count) + `,"trace_function_count":0},` + "\n")
 	out = append(append(append(append(out, all...), "],\n"...), edges...), "],\n"...)
-	texts, err := json.Marshal(list)
-	if err != nil {
-		texts = []byte("[]") // strings have always JSON
-	}
+	texts, _ := json.Marshal(list) // strings always have JSON
 	out = append(out, `"trace_function_infos":[],"trace_tree":[],"samples":[],"locations":[],"strings":`...)
 	return append(append(out, texts...), '}')
 }

@@ -21,8 +21,8 @@ func (m *Memory) Lives(ctx *engine.Context, instance *goja.Object) {
 }
 
 // Reached lists what the globals, the entry module's exports, the objects in memory and
-// those that tools have asked for hold. No JavaScript runs meanwhile.
-func (m *Memory) Reached() []reach.Node {
+// those that tools have asked for hold. No JavaScript runs meanwhile. The error is reach's.
+func (m *Memory) Reached() ([]reach.Node, error) {
 	roots := map[string]*goja.Object{"exports": m.i.exports}
 	for ctx, instance := range m.instances { // order-independent: they are sorted by name
 		roots[ctx.Label] = instance

@@ -6,6 +6,8 @@
 package reach
 
 import (
+	"errors"
+	"fmt"
 	"reflect"
 	"slices"
 	"strconv"
@@ -50,21 +52,46 @@ type Edge struct {
 }
 
 // From lists what is reached from the runtime's globals and the given objects, by name;
-// the first node is the root. It must run where the runtime's code does.
-func From(vm *goja.Runtime, roots map[string]*goja.Object) []Node {
-	w := &walk{at: map[uintptr]int{}, seen: map[uintptr]bool{}, pointers: map[reflect.Type]bool{}}
+// the first node is the root. It must run where the runtime's code does. The error says
+// what of goja's values is not as expected.
+func From(vm *goja.Runtime, roots map[string]*goja.Object) ([]Node, error) {
+	if err := known(reflect.TypeOf(vm).Elem(), reflect.ValueOf(vm.NewObject()).Elem()); err != nil {
+		return nil, err
+	}
+	w := &walk{at: map[uintptr]int{}, seen: map[uintptr]bool{}, ids: map[uint32]bool{}, pointers: map[reflect.Type]bool{}}
 	w.nodes = []Node{{Kind: Root, Name: "(roots)"}}
 	w.follow(0, Edge{Named: true, Name: "globalThis"}, reflect.ValueOf(vm.GlobalObject()))
 	for _, name := range sortedNames(roots) {
 		w.follow(0, Edge{Named: true, Name: name}, reflect.ValueOf(roots[name]))
 	}
 	w.follow(0, Edge{Name: "(intrinsics)"}, reflect.ValueOf(vm).Elem().FieldByName("global"))
-	for len(w.todo) > 0 {
-		next := w.todo[len(w.todo)-1]
-		w.todo = w.todo[:len(w.todo)-1]
+	for len(w.open) > 0 {
+		next := w.open[len(w.open)-1]
+		w.open = w.open[:len(w.open)-1]
 		w.inside(next.owner, next.edge, next.value)
 	}
-	return w.nodes
+	return w.nodes, nil
+}
+
+// known holds what is looked into by name against what goja has: its runtime and an object.
+func known(runtime reflect.Type, object reflect.Value) error {
+	b := base(object.FieldByName("self"))
+	if !b.IsValid() {
+		return errors.New("reach: goja.Object.self is not as expected")
+	}
+	for _, want := range []struct {
+		of   reflect.Type
+		name string
+		kind reflect.Kind
+	}{
+		{runtime, "global", reflect.Struct}, {b.Type(), "val", reflect.Pointer}, {b.Type(), "prototype", reflect.Pointer},
+		{b.Type(), "class", reflect.String}, {b.Type(), "values", reflect.Map},
+	} {
+		if f, ok := want.of.FieldByName(want.name); !ok || f.Type.Kind() != want.kind {
+			return fmt.Errorf("reach: goja.%s.%s is not as expected", want.of.Name(), want.name)
+		}
+	}
+	return nil
 }
 
 func sortedNames(roots map[string]*goja.Object) (names []string) {
@@ -81,7 +108,8 @@ type walk struct {
 	nodes    []Node
 	at       map[uintptr]int  // nodes by their address
 	seen     map[uintptr]bool // other parts of goja's values
-	todo     []part
+	ids      map[uint32]bool
+	open     []part
 	pointers map[reflect.Type]bool // whether values of a type can refer to anything
 }
 
@@ -157,7 +185,11 @@ func (w *walk) text(owner int, e Edge, address uintptr, s string, size int) {
 }
 
 func (w *walk) node(address uintptr, n Node) int {
-	n.ID = uint32(address>>3)<<1 | 1 // of 16 GB of addresses, no two are the same
+	n.ID = uint32(address>>3)<<1 | 1 // of 16 GB of addresses, no two are the same; of texts, two may be
+	for w.ids[n.ID] {
+		n.ID += 2
+	}
+	w.ids[n.ID] = true
 	w.nodes = append(w.nodes, n)
 	w.at[address] = len(w.nodes) - 1
 	return len(w.nodes) - 1
@@ -190,7 +222,7 @@ func (w *walk) pointed(owner int, e Edge, v reflect.Value) {
 		}
 		w.seen[address] = true
 		w.nodes[owner].Size += int(t.Size())
-		w.todo = append(w.todo, part{owner, e, v.Elem()})
+		w.open = append(w.open, part{owner, e, v.Elem()})
 		return
 	}
 	n := Node{Kind: Scope, Name: "(scope)", Size: int(t.Size())}
@@ -207,7 +239,7 @@ func (w *walk) pointed(owner int, e Edge, v reflect.Value) {
 	}
 	to := w.node(address, n)
 	w.refer(owner, e, to)
-	w.todo = append(w.todo, part{to, Edge{}, inside})
+	w.open = append(w.open, part{to, Edge{}, inside})
 }
 
 // inside follows what a part of a node refers to.

@@ -1,6 +1,7 @@
 package reach
 
 import (
+	"reflect"
 	"strings"
 	"testing"
 
@@ -25,7 +26,10 @@ func TestFrom(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	nodes := From(vm, map[string]*goja.Object{"given": v.(*goja.Object), "none": nil})
+	nodes, err := From(vm, map[string]*goja.Object{"given": v.(*goja.Object), "none": nil})
+	if err != nil {
+		t.Fatal(err)
+	}
 	ids, leaks, into := map[uint32]bool{}, 0, make([]string, len(nodes))
 	for i, n := range nodes {
 		if ids[n.ID] {
@@ -70,10 +74,32 @@ func TestFrom(t *testing.T) {
 	if n := find("Map", ".chain"); n.Size < 20000*16 {
 		t.Errorf("a map of 20,000 entries has %d bytes", n.Size)
 	}
-	again := From(vm, nil)
+	again, err := From(vm, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, n := range again {
 		if n.Kind == Object && !ids[n.ID] {
 			t.Fatalf("%+v has another id now", n)
+		}
+	}
+}
+
+// A goja that is otherwise is named, and not read.
+func TestUnknownLayout(t *testing.T) {
+	type baseObject struct{}
+	object := reflect.ValueOf(struct{ self any }{&baseObject{}})
+	for _, c := range []struct {
+		runtime reflect.Type
+		object  reflect.Value
+		want    string
+	}{
+		{reflect.TypeFor[struct{ global int }](), object, ".global is not as expected"},
+		{reflect.TypeFor[goja.Runtime](), object, "goja.baseObject.val is not as expected"},
+		{reflect.TypeFor[goja.Runtime](), reflect.ValueOf(struct{ impl any }{}), "goja.Object.self is not as expected"},
+	} {
+		if err := known(c.runtime, c.object); err == nil || !strings.HasSuffix(err.Error(), c.want) {
+			t.Errorf("%v, want %s", err, c.want)
 		}
 	}
 }

@@ -80,7 +80,7 @@ func (m *Modules) Refused(api string) *goja.Object {
 		module = same
 	}
 	r := RefusalOf(module + "." + name)
-	if r == nil { // what a newer date has
+	if r == nil { // what a newer date has: a test holds the table against all that is missing there
 		r = &Refusal{Advice: "it is there with a newer compatibility_date"}
 	}
 	text, code := "minido lacks "+module+"."+name, "ERR_METHOD_NOT_IMPLEMENTED"
