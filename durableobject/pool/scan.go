@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"minido.dev/minido/alarms"
+	"minido.dev/minido/internal/entropy"
 	"minido.dev/minido/internal/killpoint"
 	"minido.dev/minido/internal/planted"
 	"minido.dev/minido/sqlstore"
@@ -112,16 +113,21 @@ func (n *Namespace) scan(was leftOver) error {
 	return n.pool.alarms.Make(n.key) // the next start finds it
 }
 
-func (n *Namespace) scanObject(id string) (err error) {
-	o := n.pool.opts
-	store, err := sqlstore.Open(sqlstore.Options{
-		Path: filepath.Join(n.dir, id+".sqlite"), Clock: o.Clock, Entropy: o.Entropy.Fork(id), Sync: o.Sync, Limits: o.Limits, Disk: o.Files, Warn: n.pool.warn(n.class + "/" + id),
+// openResting opens the database of an object or a facet that is not in memory.
+func (p *Pool) openResting(path, label string, chance entropy.Source) (*sqlstore.Store, error) {
+	o := p.opts
+	return sqlstore.Open(sqlstore.Options{
+		Path: path, Clock: o.Clock, Entropy: chance, Sync: o.Sync, Limits: o.Limits, Disk: o.Files, Warn: p.warn(label),
 		// Closing a database ends its log, which the history must have before.
 		HistoryBytes: sqlstore.DefaultHistoryBytes,
 		OnRestore: func(restore func() error) error {
-			return o.Points.Effect(killpoint.File, n.class+"/"+id, "restore", restore)
+			return o.Points.Effect(killpoint.File, label, "restore", restore)
 		},
 	})
+}
+
+func (n *Namespace) scanObject(id string) (err error) {
+	store, err := n.pool.openResting(filepath.Join(n.dir, id+".sqlite"), n.class+"/"+id, n.pool.opts.Entropy.Fork(id))
 	if err != nil {
 		return err
 	}

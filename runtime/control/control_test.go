@@ -592,7 +592,7 @@ func TestSQL(t *testing.T) {
 }
 
 // What a facet has stored is listed and read by the names that lead to it, whether it runs
-// or not; its past is read, compared and restored while it runs.
+// or not, and so are its past, compared and restored.
 func TestFacets(t *testing.T) {
 	_, s, client := startProject(t, nil, map[string]string{"worker.js": `
 import { DurableObject } from "cloudflare:workers";
@@ -613,7 +613,7 @@ export default { async fetch(req, env) { await env.ROOM.getByName("lobby").keep(
 	}{
 		{nil, "", "[[0]]"}, {[]string{"f0"}, "", "[[1]]"}, {[]string{"f0", "f1"}, "", "[[2]]"},
 		{[]string{"f1"}, "", "no such facet is stored"}, {[]string{"f0", "f1", "f2"}, "", "no such facet is stored"}, {[]string{""}, "", "no such facet is stored"},
-		{[]string{"f0"}, "x", "is not a bookmark of this Durable Object's history"}, {[]string{"f1"}, "x", "no such facet runs"},
+		{[]string{"f0"}, "x", "is not a bookmark of this Durable Object's history"}, {[]string{"f1"}, "x", "no such facet is stored"},
 	} {
 		var res QueryResult
 		got := ""
@@ -669,11 +669,27 @@ export default { async fetch(req, env) { await env.ROOM.getByName("lobby").keep(
 	if now := rows(""); now != "[[2]]" { // the facet has not run since
 		t.Errorf("its object was evicted, and it has %s", now)
 	}
-	if failed := ask("/v1/moments", PastRequest{"Room", "lobby", inner}, nil); !strings.Contains(failed, "no such facet runs") {
-		t.Errorf("the past of one that does not run: %s", failed)
+	if failed := ask("/v1/moments", PastRequest{"Room", "lobby", inner}, &past); failed != "" || len(past.Moments) < 3 {
+		t.Errorf("%s the past of one that does not run: %v", failed, past.Moments)
+	}
+	d = Difference{}
+	if failed := ask("/v1/difference", DifferenceRequest{"Room", "lobby", inner, first, second}, &d); failed != "" || fmt.Sprint(d) != "{[{kept rows [depth] [[2]] [] [] false}]}" {
+		t.Errorf("%s the difference is %v while it does not run", failed, d)
+	}
+	if was, later := rows(first), rows(second); was != "[[1]]" || later != "[[2]]" {
+		t.Errorf("%s rows at first and %s later while it does not run", was, later)
 	}
 	if visit(t, s, "/"); rows("") != "[[2]]" { // the first row, and one more
 		t.Errorf("after its restore it has %s", rows(""))
+	}
+	if failed := ask("/v1/evict", ActRequest{Class: "Room", Object: "lobby"}, nil) + ask("/v1/restore", RestoreRequest{"Room", "lobby", inner, first}, nil); failed != "" {
+		t.Fatal(failed)
+	}
+	if visit(t, s, "/"); rows("") != "[[2]]" {
+		t.Errorf("after a restore while it did not run it has %s", rows(""))
+	}
+	if failed := ask("/v1/moments", PastRequest{"Room", "lobby", []string{"f0", "f2"}}, nil); !strings.Contains(failed, "no such facet is stored") {
+		t.Errorf("the past of none: %s", failed)
 	}
 }
 

@@ -24,7 +24,7 @@ type ObjectRequest struct {
 type PastRequest struct {
 	Class  string `json:"class"`
 	Object string `json:"object"`
-	// Facet is the facet whose past it is, which has to run: the names that lead to it.
+	// Facet is the facet whose past it is, whether it runs or not: the names that lead to it.
 	Facet []string `json:"facet,omitempty"`
 }
 

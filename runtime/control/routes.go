@@ -61,7 +61,7 @@ func failWith(w http.ResponseWriter, err error) {
 		fail(w, http.StatusConflict, "refused", refused.Reason)
 	case errors.As(err, &input):
 		fail(w, http.StatusBadRequest, "bad_request", input.Text)
-	case errors.Is(err, pool.ErrNoClass), errors.Is(err, pool.ErrNoObject), errors.Is(err, pool.ErrNoFacet), errors.Is(err, pool.ErrResting):
+	case errors.Is(err, pool.ErrNoClass), errors.Is(err, pool.ErrNoObject), errors.Is(err, pool.ErrNoFacet):
 		fail(w, http.StatusNotFound, "not_found", err.Error())
 	case errors.Is(err, pool.ErrNotRunning):
 		fail(w, http.StatusConflict, "not_running", err.Error())

@@ -4,13 +4,16 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"net/http"
 	"slices"
 	"strings"
+	"time"
 
 	"minido.dev/minido/durableobject"
 	"minido.dev/minido/durableobject/objectid"
 	"minido.dev/minido/runtime/binding/workflow"
+	"minido.dev/minido/runtime/config"
 )
 
 // doQuery is the body of POST .../namespaces/{id}/query.
@@ -88,6 +91,93 @@ func (x *Explorer) query(r *http.Request) answer {
 			done(success(out, nil))
 		})
 	}}
+}
+
+// maxScheduled bounds the time of a cron event, in milliseconds before and after the epoch:
+// what workerd holds in nanoseconds.
+const maxScheduled = 9223372036854
+
+// scheduled fires a cron trigger of a worker of the session, whether it is configured or not.
+func (x *Explorer) scheduled(r *http.Request) answer {
+	worker := r.URL.Query()["worker"]
+	switch {
+	case len(worker) == 0:
+		return failure(http.StatusBadRequest, codeInvalid, "worker: Invalid input: expected string, received undefined")
+	case worker[0] == "":
+		return failure(http.StatusBadRequest, codeInvalid, "worker: Too small: expected string to have >=1 characters")
+	}
+	var body any
+	if bad := decode(r, &body); bad != nil {
+		return *bad
+	}
+	ask, ok := body.(map[string]any)
+	if !ok {
+		return invalid("", "object", body, true)
+	}
+	given, there := ask["cron"]
+	cron, ok := given.(string)
+	if !ok {
+		return invalid("cron", "string", given, there)
+	}
+	if strings.TrimSpace(cron) == "" {
+		return failure(http.StatusBadRequest, codeInvalid, "cron: Invalid string: must match pattern /.*\\S.*/")
+	}
+	at := x.opts.Now()
+	if given, ok := ask["scheduled_time"]; ok {
+		ms, ok := given.(float64)
+		switch {
+		case !ok:
+			return invalid("scheduled_time", "number", given, true)
+		case ms != math.Trunc(ms):
+			return invalid("scheduled_time", "int", given, true)
+		case ms < -maxScheduled:
+			return failure(http.StatusBadRequest, codeInvalid, fmt.Sprintf("scheduled_time: Too small: expected number to be >=%d", -maxScheduled))
+		case ms > maxScheduled:
+			return failure(http.StatusBadRequest, codeInvalid, fmt.Sprintf("scheduled_time: Too big: expected number to be <=%d", maxScheduled))
+		}
+		at = time.UnixMilli(int64(ms))
+	}
+	if !slices.ContainsFunc(x.opts.Projects(), func(p *config.Project) bool { return p.Name == worker[0] }) {
+		return failure(http.StatusNotFound, codeInternal, fmt.Sprintf("Worker %q is not registered.", worker[0]))
+	}
+	return answer{later: func(done func(answer)) {
+		x.opts.Scheduled(worker[0], cron, at, func(noRetry bool, err error) {
+			outcome := "ok"
+			if err != nil {
+				outcome = "exception"
+			}
+			done(success(struct {
+				Outcome string `json:"outcome"`
+				NoRetry bool   `json:"noRetry"`
+			}{outcome, noRetry}, nil))
+		})
+	}}
+}
+
+// invalid is the API's text for a value of another type than it expects, or for none.
+func invalid(name, want string, got any, there bool) answer {
+	of := "undefined"
+	switch got.(type) {
+	case nil:
+		if there {
+			of = "null"
+		}
+	case string:
+		of = "string"
+	case float64:
+		of = "number"
+	case bool:
+		of = "boolean"
+	case []any:
+		of = "array"
+	case map[string]any:
+		of = "object"
+	}
+	text := fmt.Sprintf("Invalid input: expected %s, received %s", want, of)
+	if name != "" {
+		text = name + ": " + text
+	}
+	return failure(http.StatusBadRequest, codeInvalid, text)
 }
 
 // asked asks the instance that a request names, and tells what it answered.

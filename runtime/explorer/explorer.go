@@ -58,7 +58,9 @@ type Options struct {
 	Execute func(class, object string, statements []durableobject.Statement, done func([]durableobject.Result, error))
 	// Workflow asks an instance of a Workflow.
 	Workflow func(name, instance string, ask workflow.Ask, done func([]byte, error))
-	Entropy  entropy.Source // of the ids of new instances
+	// Scheduled delivers a cron event to a worker of the session, by its name.
+	Scheduled func(worker, cron string, at time.Time, done func(noRetry bool, err error))
+	Entropy   entropy.Source // of the ids of new instances
 	// Now is the time that workers see.
 	Now func() time.Time
 }
@@ -102,8 +104,9 @@ func New(o Options) *Explorer {
 		"PATCH /workflows/{name}/instances/{id}/status":        x.changeStatus,
 		"POST /workflows/{name}/instances/{id}/events/{type}":  x.sendEvent,
 		"POST /workers/durable_objects/namespaces/{id}/query":  x.query,
-		"GET ":               func(*http.Request) answer { return document() },
-		"GET /local/workers": x.workers,
+		"GET ":                  func(*http.Request) answer { return document() },
+		"GET /local/workers":    x.workers,
+		"POST /local/scheduled": x.scheduled,
 	} {
 		method, path, _ := strings.Cut(pattern, " ")
 		x.mux.HandleFunc(method+" "+Path+"/api"+path, func(w http.ResponseWriter, r *http.Request) {
@@ -126,7 +129,7 @@ func New(o Options) *Explorer {
 
 // absent are parts of wrangler's API that are refused by name.
 var absent = []string{
-	"/flagship/", "/local/observability/", "/local/email/", "/local/scheduled",
+	"/flagship/", "/local/observability/", "/local/email/",
 }
 
 // The API's codes of errors.

@@ -21,6 +21,11 @@ export default { async fetch(req, env) {
   await env.ROOM.getByName("lobby").hit();
   await env.FLOW.create({ id: "one" });
   return new Response("ok");
+}, async scheduled(c, env) {
+  const at = c.cron === "x" ? "x@" + c.scheduledTime : (await env.KV.get("crons")) + " " + c.cron;
+  await env.KV.put("crons", at);
+  if (c.cron === "noretry") c.noRetry();
+  if (c.cron === "throw") throw new Error("thrown");
 } };`
 
 const configuration = `{"name": "exp", "main": "worker.js", "compatibility_date": "2026-08-01", "kv_namespaces": [{"binding": "KV", "id": "kvid"}],
@@ -81,6 +86,20 @@ func TestAnswers(t *testing.T) {
 		{"GET", "workflows/flow", "", 200, `{"name":"flow","class_name":"Flow","script_name":"exp","instances":{"complete":1,"errored":0,"paused":0,"queued":0,"running":0,"terminated":0,"waiting":0,"waitingForPause":0}}`},
 		{"GET", "workflows/none", "", 404, `10501 Workflow 'none' not found.`},
 		{"GET", "workflows/flow/instances", "", 200, `[{"id":"one","status":"complete","created_on":"?"}],"result_info":{"page":1,"per_page":25,"total_count":1,"total_pages":1,"status_counts":{"complete":1}}`},
+		{"POST", "local/scheduled", `{"cron":"* * * * *"}`, 400, `10001 worker: Invalid input: expected string, received undefined`},
+		{"POST", "local/scheduled?worker=", `{"cron":"* * * * *"}`, 400, `10001 worker: Too small: expected string to have >=1 characters`},
+		{"POST", "local/scheduled?worker=none", `{"cron":"x"}`, 404, `10000 Worker \"none\" is not registered.`},
+		{"POST", "local/scheduled?worker=exp", `[]`, 400, `10001 Invalid input: expected object, received array`},
+		{"POST", "local/scheduled?worker=exp", `{}`, 400, `10001 cron: Invalid input: expected string, received undefined`},
+		{"POST", "local/scheduled?worker=exp", `{"cron":5}`, 400, `10001 cron: Invalid input: expected string, received number`},
+		{"POST", "local/scheduled?worker=exp", `{"cron":"  "}`, 400, `10001 cron: Invalid string: must match pattern /.*\\S.*/`},
+		{"POST", "local/scheduled?worker=exp", `{"cron":"x","scheduled_time":null}`, 400, `10001 scheduled_time: Invalid input: expected number, received null`},
+		{"POST", "local/scheduled?worker=exp", `{"cron":"x","scheduled_time":1.5}`, 400, `10001 scheduled_time: Invalid input: expected int, received number`},
+		{"POST", "local/scheduled?worker=exp", `{"cron":"x","scheduled_time":-9223372036855}`, 400, `10001 scheduled_time: Too small: expected number to be >=-9223372036854`},
+		{"POST", "local/scheduled?worker=exp", `{"cron":"x","scheduled_time":1234}`, 200, `{"outcome":"ok","noRetry":false}`},
+		{"POST", "local/scheduled?worker=exp", `{"cron":"throw"}`, 200, `{"outcome":"exception","noRetry":false}`},
+		{"POST", "local/scheduled?worker=exp", `{"cron":"noretry"}`, 200, `{"outcome":"ok","noRetry":true}`},
+		{"GET", "storage/kv/namespaces/kvid/values/crons", "", 200, `=x@1234 throw noretry`},
 		{"GET", "nope", "", 404, `=404 Not Found`},
 		{"GET", "local/observability/x", "", 501, `10000 minido's explorer does not have GET /cdn-cgi/local/explorer/api/local/observability/x (see \"explorer\" in docs/compatibility.md)`},
 	} {
@@ -229,7 +248,7 @@ func TestDocument(t *testing.T) {
 			}
 		}
 	}
-	if len(ids) != 30 {
+	if len(ids) != 31 {
 		t.Errorf("%d operations are documented", len(ids))
 	}
 }

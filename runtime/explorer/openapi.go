@@ -105,6 +105,8 @@ var operations = []documented{
 		need(schema{"status": oneOf("pause", "resume", "terminate", "restart"), "from": need(schema{"name": text, "count": number, "type": oneOf("do", "sleep", "waitForEvent")}, "name")}, "status"),
 		members(schema{"status": status, "timestamp": moment})},
 	{"post", anInstance + "/events/{event_type}", "workflows-send-instance-event", "Sends an event, whose payload is the body.", nil, anything, succeeded},
+	{"post", "/local/scheduled", "local-explorer-dispatch-scheduled", "Fires a cron trigger of a worker, by its name.", []parameter{{"worker", text}},
+		need(schema{"cron": text, "scheduled_time": number}, "cron"), members(schema{"outcome": text, "noRetry": truth})},
 	{"get", "/local/workers", "local-explorer-list-workers", "The workers that run, and what they bind.", nil, nil, list(typed("object"))},
 }
 

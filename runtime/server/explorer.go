@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"minido.dev/minido/durableobject"
 	"minido.dev/minido/internal/sqlite"
@@ -54,6 +55,15 @@ func explore(s *Server, req *event.Request, done func(*event.Response, error)) {
 		},
 		Workflow: func(name, instance string, ask workflow.Ask, done func([]byte, error)) {
 			workflow.Control(s.session.space, name, instance, ask, done)
+		},
+		Scheduled: func(worker, cron string, at time.Time, done func(noRetry bool, err error)) {
+			for _, m := range s.session.members {
+				if m.Project().Name == worker {
+					fire(m, cron, at, done)
+					return
+				}
+			}
+			done(false, fmt.Errorf("explorer: no worker %q runs", worker)) // it went meanwhile
 		},
 		Entropy: s.opts.Entropy,
 		Now:     s.opts.Scheduler.Clock().Now,

@@ -77,17 +77,10 @@ func (s *Server) trigger(req *event.Request, done func(*event.Response, error)) 
 		s.Scheduled(q.Get("cron"), at, answer, func(_ bool, err error) { answer(err) })
 		return true
 	}
-	s.Scheduled(q.Get("cron"), at, nil, func(noRetry bool, err error) {
+	fire(s, q.Get("cron"), at, func(noRetry bool, failed error) {
 		status, outcome := 200, "ok"
-		if err != nil {
+		if failed != nil {
 			status, outcome = 500, "exception"
-			if err.Error() == isolate.ErrNoScheduled {
-				s.noScheduled.Do(func() { // workerd: api/scheduled.c++, logWarningOnce
-					s.event(EventWarning, "Received a ScheduledEvent but we lack a handler for ScheduledEvents (a.k.a. Cron Triggers). "+
-						"Did you remember to export a scheduled() function?")
-				})
-			}
-			s.event(EventFailure, "scheduled: "+err.Error())
 		}
 		if q.Get("format") != "json" {
 			done(plain(status, outcome), nil)
@@ -104,6 +97,22 @@ func (s *Server) trigger(req *event.Request, done func(*event.Response, error)) 
 		done(&event.Response{Status: status, StatusText: event.Reason(status), Header: event.Header{{Name: "Content-Type", Value: "application/json"}}, Body: event.Bytes(body)}, nil)
 	})
 	return true
+}
+
+// fire delivers a cron event that a developer asked for, and tells the log why it failed.
+func fire(s *Server, cron string, at time.Time, done func(noRetry bool, err error)) {
+	s.Scheduled(cron, at, nil, func(noRetry bool, err error) {
+		if err != nil {
+			if err.Error() == isolate.ErrNoScheduled {
+				s.noScheduled.Do(func() { // workerd: api/scheduled.c++, logWarningOnce
+					s.event(EventWarning, "Received a ScheduledEvent but we lack a handler for ScheduledEvents (a.k.a. Cron Triggers). "+
+						"Did you remember to export a scheduled() function?")
+				})
+			}
+			s.event(EventFailure, "scheduled: "+err.Error())
+		}
+		done(noRetry, err)
+	})
 }
 
 // maxWebBytes bounds what clients send to bindings.

@@ -90,6 +90,6 @@ export function past(className: string, id: string, facet: string[], fault: HTML
     else fill(bar, h("span", { class: "note", role: "status" }, "The object was evicted. The facet begins with this state when it runs again."));
   }, fault, { title: "The object is evicted and begins again with this state" });
   const again = button("Look again", load, fault, { title: "What was committed since" });
-  const bar = h("div", { class: "bar past" }, button("Show its past", load, fault, { title: facet.length === 0 ? "Starts the object if it is not in memory" : "The facet has to run" }));
+  const bar = h("div", { class: "bar past" }, button("Show its past", load, fault, { title: "Starts the object if it is not in memory" }));
   return bar;
 }
