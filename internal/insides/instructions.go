@@ -131,11 +131,12 @@ func replaced(table unsafe.Pointer, exec executing) instructionKind {
 // Instrument has a program, and the functions in it, ask the Joiner of the runtime
 // that runs it before it makes a long string of others, make async functions that cost
 // less, make no arguments that are only counted, take the items of arrays from them, and
-// list the names of ordinary objects for for-in, and make functions in one piece. Call it once, before the program runs. It
+// list the names of ordinary objects for for-in, make functions in one piece, and
+// refuse undefined and null in patterns when V8 does. Call it once, before the program runs. It
 // reports false if goja is not known; then it does nothing, or only what does not depend
 // on what is unknown.
 func Instrument(program *goja.Program) bool {
-	j, a, c, it, en, cl, lp := &joined, &theAsyncs, &theCounting, &theIterations, &theEnumerations, &theClosures, &theLoop
+	j, a, c, it, en, cl, co, lp := &joined, &theAsyncs, &theCounting, &theIterations, &theEnumerations, &theClosures, &theCoercions, &theLoop
 	learn.Do(func() {
 		j.learn(&look{})
 		a.learn(&look{})
@@ -143,6 +144,7 @@ func Instrument(program *goja.Program) bool {
 		it.learn(&look{})
 		en.learn(&look{})
 		cl.learn(&look{})
+		co.learn(&look{})
 		lp.learn(&look{})
 		if lp.known {
 			lp.publish()
@@ -178,6 +180,9 @@ func Instrument(program *goja.Program) bool {
 				}
 				if cl.known {
 					cl.instrument(instruction)
+				}
+				if co.known {
+					co.instrument(code[i:])
 				}
 				if lp.known {
 					lp.instrument(instruction)

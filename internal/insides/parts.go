@@ -36,6 +36,7 @@ var parts = []part{
 	{"iterations", "goja", "loops and patterns over arrays", "they make an object for each item, which is slower", func(l *look) { new(iterations).learn(l) }},
 	{"enumerations", "goja", "for-in over ordinary objects", "it goes through all names of the prototypes, which is slower", func(l *look) { new(enumerations).learn(l) }},
 	{"closures", "goja", "functions in one piece", "each function that is evaluated makes nine pieces, which is slower", func(l *look) { new(closures).learn(l) }},
+	{"coercions", "goja", "the order in which a pattern that assigns refuses undefined and null", "it does so before it looks at what its first property is assigned to", func(l *look) { new(coercions).learn(l) }},
 	{"loop", "goja", "numbers, comparisons, jumps, calls, elements and properties without a call of goja for each instruction; BigInts in one piece; a bound of BigInts in operators", "programs run two to three times slower, and a helper bounds what is on the right of an operator", func(l *look) { new(loop).learn(l) }},
 }
 

@@ -195,16 +195,14 @@ func (g *generator) guarded() string {
 func (g *generator) forAwait() string {
 	return g.within(scope{}, func() string {
 		of := g.asyncIterable()
-		return "for await (" + g.pick("const ", "let ") + func() string { name := g.name(); g.declare(name, anything, false); return name }() + " of " + of + ") " + g.guarded()
+		return "for await (" + g.target() + " of " + of + ") " + g.guarded()
 	})
 }
 
 func (g *generator) forIn() string {
 	return g.within(scope{}, func() string {
 		of := g.object()
-		name := g.name()
-		g.declare(name, anything, false)
-		return "for (" + g.pick("const ", "let ", "var ") + name + " in " + of + ") " + g.guarded()
+		return "for (" + g.target() + " in " + of + ") " + g.guarded()
 	})
 }
 

@@ -277,7 +277,9 @@
     // What an await gives in for await, an object or an error.
     $result: result,
     $return: (value) => new Awaiting(value),
-    $async: (fn) => {
+    // What was an async generator, and its name where it cannot get it by itself.
+    $async: (fn, name) => {
+      if (name !== undefined) defineProperty(fn, "name", { __proto__: null, value: name, configurable: true });
       inherit(fn, FunctionPrototype);
       defineProperty(fn, "prototype", { value: create(GeneratorPrototype) });
       return fn;

@@ -39,13 +39,17 @@ func closeParentheses(n *ast.ArrowFunctionLiteral, source string) {
 // nameParameters gives a nameless function that is the default of a parameter the
 // parameter's name (ECMA-262, section 8.6.3), which goja does for every other
 // binding: (f = () => 1) becomes (f = { f: () => 1 }.f).
-func nameParameters(list *ast.ParameterList) {
+func (m mender) nameParameters(list *ast.ParameterList) {
 	for _, b := range list.List {
 		target, ok := b.Target.(*ast.Identifier)
 		if !ok || !isNameless(b.Initializer) {
 			continue
 		}
 		at := b.Initializer.Idx0()
+		if m.async && isNamelessAsync(b.Initializer) {
+			b.Initializer = call(AsyncFunction, b.Initializer, &ast.StringLiteral{Idx: at, Literal: string(target.Name), Value: target.Name})
+			continue
+		}
 		named := &ast.PropertyKeyed{Key: &ast.StringLiteral{Idx: at, Literal: string(target.Name), Value: target.Name}, Kind: ast.PropertyKindValue, Value: b.Initializer}
 		b.Initializer = &ast.DotExpression{
 			Left:       &ast.ObjectLiteral{LeftBrace: at, RightBrace: at, Value: []ast.Property{named}},

@@ -55,6 +55,12 @@ func asyncBody(n *ast.FunctionLiteral) *ast.FunctionLiteral {
 	return body
 }
 
+// isNamelessAsync reports whether e was an async generator without a name.
+func isNamelessAsync(e ast.Expression) bool {
+	fn, ok := e.(*ast.FunctionLiteral)
+	return ok && fn.Name == nil && asyncBody(fn) != nil
+}
+
 func call(name unistring.String, args ...ast.Expression) *ast.CallExpression {
 	at := args[0].Idx0()
 	return &ast.CallExpression{Callee: &ast.Identifier{Name: name, Idx: at}, LeftParenthesis: at, ArgumentList: args}
@@ -67,6 +73,9 @@ func mendAsync(n *ast.FunctionLiteral) {
 		return
 	}
 	r := asyncRewriter{}
+	if body.ParameterList != nil {
+		descend(body.ParameterList, &r, true)
+	}
 	descend(body.Body, &r, true)
 	if r.usesSuper {
 		n.Body.List = append(superDeclarations(), n.Body.List...)
@@ -164,7 +173,10 @@ func (r *asyncRewriter) list(l *[]ast.Statement, own bool) {
 func (r *asyncRewriter) node(n ast.Node, own bool) {
 	r.targets(n)
 	switch x := n.(type) {
-	case *ast.FunctionLiteral, *ast.ClassLiteral:
+	case *ast.FunctionLiteral:
+		return
+	case *ast.ClassLiteral:
+		descendAround(x, r, own)
 		return
 	case *ast.ArrowFunctionLiteral:
 		own = false

@@ -31,7 +31,7 @@ func Helpers(prologue, body string) (names []string) {
 	if strings.Contains(body, "?.") && strings.Contains(body, "...") {
 		names = append(names, ChainCall)
 	}
-	if mayHaveAccessor(body) {
+	if mayHaveAccessor(body) || mayHaveAsync(prologue, body) {
 		names = append(names, OwnHelper)
 	}
 	if hasAsync(prologue) {

@@ -9,7 +9,8 @@ import (
 
 // goja assigns what has a computed key in an object literal, where it has to be defined
 // (ECMA-262, section 13.2.5.5): behind an accessor of the same name in the literal
-// that fails, or calls the setter. There it is spread from an object of its own.
+// that fails, or calls the setter. There it is spread from an object of its own, and so
+// is what was an async generator: the helper around it keeps it from getting its name.
 
 // OwnHelper makes that object.
 const OwnHelper = "$own"
@@ -43,23 +44,26 @@ func mayHaveAccessor(code string) bool {
 	return false
 }
 
+// mayHaveAsync finds a function under a computed key; prologue says whether there was an
+// async generator.
+func mayHaveAsync(prologue, code string) bool {
+	return hasAsync(prologue) && strings.Contains(code, "]: function(")
+}
+
 // isWord reports whether a byte is one of \w in a regular expression.
 func isWord(c byte) bool {
 	return c == '_' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'
 }
 
 // defineComputed mends an object literal.
-func defineComputed(n *ast.ObjectLiteral) {
+func (m mender) defineComputed(n *ast.ObjectLiteral) {
 	accessor := slices.IndexFunc(n.Value, func(p ast.Property) bool {
 		keyed, ok := p.(*ast.PropertyKeyed)
 		return ok && (keyed.Kind == ast.PropertyKindGet || keyed.Kind == ast.PropertyKindSet)
 	})
-	if accessor < 0 {
-		return
-	}
-	for i := accessor + 1; i < len(n.Value); i++ {
+	for i := range n.Value {
 		keyed, ok := n.Value[i].(*ast.PropertyKeyed)
-		if !ok || !keyed.Computed || keyed.Kind != ast.PropertyKindValue {
+		if !ok || !keyed.Computed || keyed.Kind != ast.PropertyKindValue || (accessor < 0 || i < accessor) && !(m.async && isNamelessAsync(keyed.Value)) {
 			continue
 		}
 		args := []ast.Expression{keyed.Key, keyed.Value}

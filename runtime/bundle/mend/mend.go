@@ -196,7 +196,7 @@ func (m mender) node(n ast.Node, exact bool) {
 		if n.Async {
 			splitArrow(n)
 		}
-		nameParameters(n.ParameterList)
+		m.nameParameters(n.ParameterList)
 	case *ast.TryStatement:
 		mendUsing(n)
 		nestTry(n)
@@ -251,7 +251,7 @@ func (m mender) node(n ast.Node, exact bool) {
 		}
 	case *ast.ObjectLiteral:
 		if m.accessors {
-			defineComputed(n)
+			m.defineComputed(n)
 		}
 	case *ast.ArrayPattern, *ast.ObjectPattern:
 		if m.members {
@@ -285,7 +285,7 @@ func (m mender) topLevel(n *ast.FunctionLiteral) {
 
 func (m mender) function(n *ast.FunctionLiteral, exact bool) {
 	m.top = false
-	nameParameters(n.ParameterList)
+	m.nameParameters(n.ParameterList)
 	if m.async {
 		mendAsync(n)
 	}

@@ -57,6 +57,17 @@ func TestNewTarget(t *testing.T) {
 	}
 }
 
+// An async generator that is the default of a parameter has its name; where the helper of
+// async generators is the code's own, nothing is done.
+func TestAsyncGeneratorsAsDefaults(t *testing.T) {
+	const code = `(() => { const $async = (fn, name) => name, __asyncGenerator = () => {}; return ((h = function(_0) { return __asyncGenerator(this, arguments, function*() {}); }) => typeof h + (h.name ?? h))(); })()`
+	for async, want := range map[bool]string{true: "stringh", false: "functionh"} {
+		if got := runMendedBy(t, goja.New(), code, mender{async: async}).String(); got != want {
+			t.Errorf("async %t: got %s", async, got)
+		}
+	}
+}
+
 // Literals that goja cannot do justice to become constructor calls, as esbuild
 // makes of others; the text of the function stays.
 func TestLiteralsBecomeCalls(t *testing.T) {

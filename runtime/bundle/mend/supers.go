@@ -43,10 +43,12 @@ type superFinder struct{ found bool }
 func (f *superFinder) slot(e *ast.Expression, flag bool) { f.node(*e, flag) }
 
 func (f *superFinder) node(n ast.Node, flag bool) {
-	switch n.(type) {
+	switch n := n.(type) {
 	case *ast.SuperExpression:
 		f.found = true
-	case *ast.FunctionLiteral, *ast.ArrowFunctionLiteral, *ast.ClassLiteral:
+	case *ast.FunctionLiteral, *ast.ArrowFunctionLiteral:
+	case *ast.ClassLiteral:
+		descendAround(n, f, flag)
 	default:
 		if !f.found {
 			descend(n, f, flag)

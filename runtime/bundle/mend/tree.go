@@ -189,6 +189,21 @@ func descend(n ast.Node, v visitor, flag bool) {
 	}
 }
 
+// descendAround is descend for what of a class is evaluated where the class stands, with
+// the same super: what it extends, and the keys of its members.
+func descendAround(n *ast.ClassLiteral, v visitor, flag bool) {
+	d := descent{v: v, flag: flag}
+	d.slot(&n.SuperClass)
+	for _, e := range n.Body {
+		switch e := e.(type) {
+		case *ast.MethodDefinition:
+			d.slot(&e.Key)
+		case *ast.FieldDefinition:
+			d.slot(&e.Key)
+		}
+	}
+}
+
 // descent is one call of descend.
 type descent struct {
 	v    visitor
