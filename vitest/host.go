@@ -18,6 +18,7 @@ import (
 	"minido.dev/minido/runtime/config"
 	"minido.dev/minido/runtime/event"
 	"minido.dev/minido/runtime/server"
+	"minido.dev/minido/runtime/webapi/caches"
 	"minido.dev/minido/runtime/world"
 )
 
@@ -128,7 +129,7 @@ func (h *host) do(q question) (any, error) {
 	case "alarms":
 		return h.alarms()
 	case "reset":
-		return nil, h.reset()
+		return h.secrets(), h.reset()
 	case "advance":
 		d, err := time.ParseDuration(a.Duration)
 		if err != nil || d < 0 {
@@ -209,13 +210,17 @@ func labels(points []killpoint.Point) []string {
 	return out
 }
 
-// objects lists the objects of the project's own worker.
+// objects lists the objects of the project's own worker, of the classes that it declares: those
+// that a binding is made of, such as the instances of a workflow, are none of a suite's.
 func (h *host) objects() ([]pool.ObjectInfo, error) {
 	all, err := h.run.world.Server.Look()
 	if err != nil || len(all) == 0 {
 		return nil, err
 	}
-	return all[0].Objects, nil
+	return slices.DeleteFunc(all[0].Objects, func(o pool.ObjectInfo) bool {
+		_, ours := h.run.project.worker.Class(o.Class)
+		return !ours
+	}), nil
 }
 
 // find finds an object by its id. One that was never entered has no class yet:
@@ -409,9 +414,23 @@ func (h *host) alarms() ([][2]string, error) {
 	return list, err
 }
 
-// reset ends all objects and empties their storage. Their alarms are gone by then.
+// secrets are the names of the bindings to stores of secrets.
+func (h *host) secrets() []string {
+	names := []string{}
+	for _, b := range h.run.project.worker.Listed() {
+		if b.Kind == "secrets_store_secret" {
+			names = append(names, b.Name)
+		}
+	}
+	return names
+}
+
+// reset ends all objects and empties their storage, and all caches. The objects' alarms are gone by then.
 func (h *host) reset() error {
 	all, err := h.objects()
+	if err == nil {
+		err = os.RemoveAll(caches.Folder(h.run.world.Server.PersistDir()))
+	}
 	if err != nil {
 		return err
 	}

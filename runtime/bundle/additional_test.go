@@ -64,16 +64,20 @@ const load = async (l: string) => import(` + "`../lang/${l}.ts`" + `);
 (async () => {
   for (const l of ["en", "sub/fr", "xx"]) await load(l).then(m => log(m.hello, tag), e => log(e.message));
   for (const x of ["a", "b"]) await import(` + "`../esm/${x}.mjs`" + `).then(m => log([Object.keys(m).sort(), m.default, m.n].join()));
+  for (const x of ["a.ts", "b.tsx"]) await import(` + "`../typed/${x}`" + `).then(m => log([Object.keys(m).sort(), m.default, m.n].join()));
   log(require("../data/" + "a" + ".json").n);
   load("thrower").catch(e => log(e.stack.split("\n")[1].trim().replace(/\(\d+\)$/, "")));
 })();`,
-		"src/lib/tag.ts":  `export const tag: string = "t"`,
-		"lang/en.ts":      `log("runs"); export const hello: string = "Hello"`,
-		"lang/sub/fr.ts":  `export const hello: string = "Bonjour"`,
-		"lang/thrower.ts": "\nthrow new Error('x')",
-		"esm/a.mjs":       `export default 1; export const n = 2`,
-		"esm/b.mjs":       `export const n = 3`,
-		"data/a.json":     `{"n": 7}`,
+		"src/lib/tag.ts":     `export const tag: string = "t"`,
+		"lang/en.ts":         `log("runs"); export const hello: string = "Hello"`,
+		"lang/sub/fr.ts":     `export const hello: string = "Bonjour"`,
+		"lang/thrower.ts":    "\nthrow new Error('x')",
+		"esm/a.mjs":          `export default 1; export const n = 2`,
+		"esm/b.mjs":          `export const n = 3`,
+		"typed/package.json": `{"type": "module"}`,
+		"typed/a.ts":         `export default 4; export const n: number = 5`,
+		"typed/b.tsx":        `export const n: number = 6`,
+		"data/a.json":        `{"n": 7}`,
 	}
 	opts := Options{Entry: "src/main.ts", Builtins: testBuiltins, CacheDir: t.TempDir(), Dir: project(t, files)}
 	b := New(opts)
@@ -87,7 +91,7 @@ const load = async (l: string) => import(` + "`../lang/${l}.ts`" + `);
 		if r.err != nil {
 			t.Fatal(r.err)
 		}
-		if got := strings.Join(r.log, "\n"); got != "runs\nHello t\nBonjour t\n"+last+"\ndefault,n,1,2\nn,,3\n7\nat lang/thrower.ts:2:7" {
+		if got := strings.Join(r.log, "\n"); got != "runs\nHello t\nBonjour t\n"+last+"\ndefault,n,1,2\nn,,3\ndefault,n,4,5\nn,,6\n7\nat lang/thrower.ts:2:7" {
 			t.Errorf("got\n%s", got)
 		}
 		if !slices.Contains(b.Inputs(), filepath.Join(opts.Dir, "lang")) {

@@ -3,6 +3,7 @@ package bundle
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -73,14 +74,14 @@ func (o *Options) buildGlobs(s source, maps bool) api.BuildResult {
 }
 
 // globStub hands on what the file at path has, which is imported as rel. A file whose name
-// says that it is an ECMAScript module has no module.exports.
+// or package.json says that it is an ECMAScript module has no module.exports.
 func globStub(path, rel string) (string, error) {
-	loader := api.LoaderJS
-	switch filepath.Ext(path) {
-	case ".mts":
-		loader = api.LoaderTS
-	case ".mjs":
-	default:
+	loaders := map[string]api.Loader{".mjs": api.LoaderJS, ".mts": api.LoaderTS}
+	if newPackages().forFile(path).module {
+		maps.Copy(loaders, map[string]api.Loader{".js": api.LoaderJS, ".jsx": api.LoaderJSX, ".ts": api.LoaderTS, ".tsx": api.LoaderTSX})
+	}
+	loader, module := loaders[filepath.Ext(path)]
+	if !module {
 		return fmt.Sprintf("module.exports = require(%q)", rel), nil
 	}
 	text, err := os.ReadFile(path)

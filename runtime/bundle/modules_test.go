@@ -247,3 +247,18 @@ func TestResolutionOptions(t *testing.T) {
 	}, Options{Alias: map[string]string{"left-pad": "./stub.ts"}, Define: map[string]string{"VERSION": `"1.2"`}})
 	r.wantLog("1.2 stub development")
 }
+
+// Defined values that are objects are there in every kind of module.
+func TestDefinedObjects(t *testing.T) {
+	for _, source := range []string{
+		`log(X.a[0].b, X === X); (() => log(JSON.stringify(X)))()`,
+		`export const x = X.a; log(x[0].b, X === X); log(JSON.stringify(X)); export function f() { return X; }`,
+		`module.exports = X; log(X.a[0].b, X === X); log(JSON.stringify(X))`,
+		`await null; export const x = X.a; log(x[0].b, X === X); log(JSON.stringify(X))`,
+		`export const f = (n) => import("./lib/" + n + ".ts"); log(X.a[0].b, X === X); log(JSON.stringify(X))`,
+		`export const y = 1; export async function f() { return X; }; log(X.a[0].b, X === X); f().then((x) => log(JSON.stringify(x)))`,
+	} {
+		r := runFiles(t, map[string]string{"main.ts": source, "lib/a.ts": `export const a = 1`}, Options{Define: map[string]string{"X": `{ "a": [{ "b": 1 }] }`}})
+		r.wantLog("1 true", `{"a":[{"b":1}]}`)
+	}
+}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"strings"
 
 	"github.com/dop251/goja"
@@ -69,7 +68,7 @@ func (s *Server) load(ctx context.Context, p *config.Project, b *bundle.Bundle) 
 	w.iso = isolate.New(isolate.Options{
 		Name: p.Name, Scheduler: s.opts.Scheduler, Entropy: chance(s), Bundle: b,
 		Points: s.opts.Points, Log: consoleOf(s), Compat: p.Compat, Fetch: s.opts.Dialer.Do,
-		Caches:   caches.NewStore(filepath.Join(s.opts.PersistDir, "v3", "minido-caches"), s.opts.Points),
+		Caches:   caches.NewStore(caches.Folder(s.opts.PersistDir), s.opts.Points),
 		Tail:     tailsOf(s, p),
 		Bindings: s.bindings(p, w), Environ: environ(p), Globals: globals, Namespaces: namespaces, Platform: platform, TurnLimit: s.opts.turnLimit(p), Patience: s.opts.Patience, Subrequests: s.opts.subrequests(p), Watch: s.opts.machine(), Heap: s.opts.Heap, Turns: s.opts.Turns, Logs: logsOf(s),
 		RunsTests: s.opts.RunsTests && s == s.session.members[0], // tests run in the primary worker

@@ -65,7 +65,10 @@ export async function reset() {
   for (const [name, id] of await host("alarms")) {
     await inObject(exports[name].get(exports[name].idFromString(id)), (_, state) => state.storage.deleteAlarm());
   }
-  await host("reset");
+  for (const name of await host("reset")) {
+    const admin = adminSecretsStore(env[name]);
+    for (const { metadata } of await admin.list()) await admin.delete(metadata.uuid);
+  }
   for (const binding of Object.values(env)) await empty(binding);
 }
 
@@ -356,7 +359,14 @@ export function adminSecretsStore(binding) {
   if (typeof binding !== "object" || binding === null || typeof binding[adminAPI] !== "function") {
     throw new TypeError("Failed to execute 'adminSecretsStore': parameter 1 is not a secrets store binding.");
   }
-  return binding[adminAPI]();
+  let disposed = false;
+  return new Proxy(binding[adminAPI](), {
+    get(api, key) {
+      if (key === Symbol.dispose) return () => { disposed = true; };
+      if (disposed && typeof api[key] === "function") throw new Error("RPC promise used after being disposed.");
+      return api[key];
+    },
+  });
 }
 
 export async function applyD1Migrations(db, migrations, table = "d1_migrations") {

@@ -393,8 +393,8 @@ function (native, p) {
             if (isStream(o.stepResult) || o.chunks !== undefined) {
               await this.#keep(`mock:${of("do", o.step)}`, isStream(o.stepResult) ? o.stepResult : streamOf(o.chunks), () => true);
               this.#put("stream", of("do", o.step), true);
-            }
-            this.#put("result", of("do", o.step), isStream(o.stepResult) ? undefined : o.stepResult);
+              this.#put("result", of("do", o.step), undefined);
+            } else if (o.stepResult) this.#put("result", of("do", o.step), o.stepResult); // what is falsy is none, as in the reference
             break;
           case "mockStepError": unmocked("mock error on", "after mocking its result"); times("error", { name: `${o.error.name}`, message: `${o.error.message}` }); break;
           case "forceStepTimeout": unmocked("force timeout on", "after mocking its result"); times("timeout", true); break;

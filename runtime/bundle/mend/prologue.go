@@ -40,8 +40,15 @@ func OwnHelpers(prologue string) (names []string, kept string) {
 	var decls []decl
 	for _, line := range strings.SplitAfter(prologue, "\n") {
 		rest, ok := strings.CutPrefix(line, "var ")
-		if name, _, found := strings.Cut(rest, " = "); ok && found {
+		name, _, found := strings.Cut(rest, " = ")
+		if !found {
+			name, found = strings.CutSuffix(rest, ";\n")
+		}
+		if ok && found {
 			decls = append(decls, decl{name, line})
+			continue
+		}
+		if strings.HasPrefix(line, "// ") { // names a region: what is kept becomes one line
 			continue
 		}
 		if len(decls) > 0 { // else: a hashbang or a directive

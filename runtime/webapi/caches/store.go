@@ -29,6 +29,9 @@ func NewStore(dir string, points *killpoint.Points) *Store {
 	return &Store{dir: dir, points: points}
 }
 
+// Folder is where a server keeps caches below its directory of state.
+func Folder(state string) string { return filepath.Join(state, "v3", "minido-caches") }
+
 // effect changes a cache, between two points.
 func (s *Store) effect(cache, what string, fn func() error) error {
 	return s.points.Effect(killpoint.Store, "cache/"+cache, what, fn)
