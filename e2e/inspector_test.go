@@ -183,6 +183,10 @@ func TestInspector(t *testing.T) {
 	c.profile(s.url)
 	c.network(s.url)
 	c.heap(s.url)
+	var usage struct{ UsedSize, TotalSize float64 }
+	if c.result("Runtime.getHeapUsage", "{}", &usage); usage.UsedSize < 1<<20 || usage.TotalSize < usage.UsedSize {
+		t.Errorf("the heap in use is %v", usage)
+	}
 	turns := exec.Command(minido, "ctl", "turns", "Ticker/t", "-n", "2")
 	turns.Env = append(os.Environ(), env...)
 	if out, err := turns.Output(); err != nil || !regexp.MustCompile(`^(\S+  Ticker/t  \S+  computed \S+s, took \S+s\n){2}$`).Match(out) {
