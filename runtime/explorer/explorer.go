@@ -60,6 +60,7 @@ type Options struct {
 	Workflow func(name, instance string, ask workflow.Ask, done func([]byte, error))
 	// Scheduled delivers a cron event to a worker of the session, by its name.
 	Scheduled func(worker, cron string, at time.Time, done func(noRetry bool, err error))
+	Traces    *Traces
 	Entropy   entropy.Source // of the ids of new instances
 	// Now is the time that workers see.
 	Now func() time.Time
@@ -107,6 +108,9 @@ func New(o Options) *Explorer {
 		"GET ":                  func(*http.Request) answer { return document() },
 		"GET /local/workers":    x.workers,
 		"POST /local/scheduled": x.scheduled,
+
+		"POST /local/observability/query": x.traces,
+		"POST /local/observability/clear": x.clearTraces,
 	} {
 		method, path, _ := strings.Cut(pattern, " ")
 		x.mux.HandleFunc(method+" "+Path+"/api"+path, func(w http.ResponseWriter, r *http.Request) {
@@ -129,7 +133,7 @@ func New(o Options) *Explorer {
 
 // absent are parts of wrangler's API that are refused by name.
 var absent = []string{
-	"/flagship/", "/local/observability/", "/local/email/",
+	"/flagship/", "/local/email/",
 }
 
 // The API's codes of errors.

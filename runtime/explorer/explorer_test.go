@@ -101,7 +101,7 @@ func TestAnswers(t *testing.T) {
 		{"POST", "local/scheduled?worker=exp", `{"cron":"noretry"}`, 200, `{"outcome":"ok","noRetry":true}`},
 		{"GET", "storage/kv/namespaces/kvid/values/crons", "", 200, `=x@1234 throw noretry`},
 		{"GET", "nope", "", 404, `=404 Not Found`},
-		{"GET", "local/observability/x", "", 501, `10000 minido's explorer does not have GET /cdn-cgi/local/explorer/api/local/observability/x (see \"explorer\" in docs/compatibility.md)`},
+		{"GET", "local/email/x", "", 501, `10000 minido's explorer does not have GET /cdn-cgi/local/explorer/api/local/email/x (see \"explorer\" in docs/compatibility.md)`},
 	} {
 		compare(t, w, c.method, c.path, c.body, c.status, c.want)
 	}
@@ -248,7 +248,7 @@ func TestDocument(t *testing.T) {
 			}
 		}
 	}
-	if len(ids) != 31 {
+	if len(ids) != 33 {
 		t.Errorf("%d operations are documented", len(ids))
 	}
 }

@@ -107,6 +107,9 @@ var operations = []documented{
 	{"post", anInstance + "/events/{event_type}", "workflows-send-instance-event", "Sends an event, whose payload is the body.", nil, anything, succeeded},
 	{"post", "/local/scheduled", "local-explorer-dispatch-scheduled", "Fires a cron trigger of a worker, by its name.", []parameter{{"worker", text}},
 		need(schema{"cron": text, "scheduled_time": number}, "cron"), members(schema{"outcome": text, "noRetry": truth})},
+	{"post", "/local/observability/query", "observability-query", "Runs one SELECT over what the workers did: the tables spans (trace_id, span_id, parent_id, service, name, kind, start_ms, duration_ms, outcome, error, attributes as JSONB, created_at) " +
+		"and logs (trace_id, span_id, seq, ts_ms, level, message as JSON, operation, created_at).", nil, statement, members(schema{"columns": keys, "rows": list(list(anything))})},
+	{"post", "/local/observability/clear", "observability-clear", "Forgets what the workers did.", nil, nil, succeeded},
 	{"get", "/local/workers", "local-explorer-list-workers", "The workers that run, and what they bind.", nil, nil, list(typed("object"))},
 }
 

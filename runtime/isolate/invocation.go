@@ -16,6 +16,9 @@ import (
 // Tail is where the events of a worker go that has tail workers. Safe for
 // concurrent use.
 type Tail interface {
+	// Wanted reports whether anybody wants to know of an event that begins now; the other
+	// methods are called for such events alone.
+	Wanted() bool
 	// Ended is told of an event that has come to an end. It keeps t.
 	Ended(t *event.Trace)
 	// Streams reports whether Streamed is wanted: what an event does, as it does it,
@@ -47,7 +50,7 @@ var _ engine.Invocation = (*Invocation)(nil)
 // that id if objectID is not "". It is nil if no tail worker wants to know; the
 // platform's own objects are nobody's business.
 func (i *Isolate) Invoked(name, objectID string, ev event.TraceEvent) *Invocation {
-	if i.opts.Tail == nil || i.platform[name] != nil {
+	if !i.tailed() || i.platform[name] != nil {
 		return nil
 	}
 	inv := &Invocation{i: i, streams: i.opts.Tail.Streams(), trace: event.Trace{
@@ -68,9 +71,12 @@ func (i *Isolate) Invoked(name, objectID string, ev event.TraceEvent) *Invocatio
 	return inv
 }
 
+// tailed reports whether anybody wants to know of the worker's events.
+func (i *Isolate) tailed() bool { return i.opts.Tail != nil && i.opts.Tail.Wanted() }
+
 // TraceRequest describes a request; nothing if no tail worker wants to know.
 func (i *Isolate) TraceRequest(req *event.Request) event.TraceEvent {
-	if i.opts.Tail == nil {
+	if !i.tailed() {
 		return event.TraceEvent{}
 	}
 	r := &event.TraceRequest{URL: req.URL, Method: req.Method, Headers: [][2]string{}, CF: req.CF}

@@ -137,6 +137,9 @@ type dynamicTails struct{ tails, streaming []cfapi.Target }
 
 var _ isolate.Tail = dynamicTails{}
 
+// Wanted implements isolate.Tail.
+func (dynamicTails) Wanted() bool { return true }
+
 // Ended implements isolate.Tail.
 func (t dynamicTails) Ended(trace *event.Trace) {
 	for _, target := range t.tails {

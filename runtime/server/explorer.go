@@ -65,6 +65,7 @@ func explore(s *Server, req *event.Request, done func(*event.Response, error)) {
 			}
 			done(false, fmt.Errorf("explorer: no worker %q runs", worker)) // it went meanwhile
 		},
+		Traces:  s.session.traces,
 		Entropy: s.opts.Entropy,
 		Now:     s.opts.Scheduler.Clock().Now,
 	})

@@ -15,6 +15,7 @@ import (
 	"minido.dev/minido/runtime/devregistry"
 	"minido.dev/minido/runtime/engine"
 	"minido.dev/minido/runtime/event"
+	"minido.dev/minido/runtime/explorer"
 	"minido.dev/minido/runtime/isolate"
 )
 
@@ -27,6 +28,7 @@ type session struct {
 	drivers *drivers.Drivers // of env; nil before openDrivers
 
 	registry *devregistry.Registry // how other sessions are found; nil if they are not
+	traces   *explorer.Traces
 }
 
 // space finds the objects of a class in the worker that has it; nil if none does.
@@ -52,7 +54,7 @@ func (x *session) find(name string) *Server {
 
 // join loads the configurations of the further workers.
 func (s *Server) join() error {
-	s.session = &session{members: []*Server{s}}
+	s.session = &session{members: []*Server{s}, traces: explorer.NewTraces(s.opts.Scheduler.Clock().Now, s.opts.Entropy.Fork("traces"))}
 	s.openDrivers()
 	for _, c := range s.opts.Others {
 		project, warnings, err := config.Load(c)

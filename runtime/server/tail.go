@@ -16,8 +16,8 @@ const (
 
 var tailKinds = map[binding.ID]bool{tailConsumer: true, streamingTailConsumer: true}
 
-// tails are the tail workers of a worker: those of its configuration that run in
-// the session when an event ends. Safe for concurrent use.
+// tails are the tail workers of a worker, those of its configuration that run in the
+// session when an event ends, and the explorer's traces. Safe for concurrent use.
 type tails struct {
 	from                 *Server
 	consumers, streaming []string // names of workers
@@ -25,7 +25,7 @@ type tails struct {
 
 var _ isolate.Tail = (*tails)(nil)
 
-// tailsOf are the tail workers of a project; nil if it has none.
+// tailsOf are the tail workers of a project.
 func tailsOf(s *Server, p *config.Project) isolate.Tail {
 	t := &tails{from: s}
 	for _, a := range p.Attachments {
@@ -36,9 +36,6 @@ func tailsOf(s *Server, p *config.Project) isolate.Tail {
 		case streamingTailConsumer:
 			t.streaming = append(t.streaming, name)
 		}
-	}
-	if t.consumers == nil && t.streaming == nil {
-		return nil
 	}
 	return t
 }
@@ -68,9 +65,17 @@ type MissingAttachment struct {
 	Advice string // what to do, "" where nothing can be done
 }
 
+// Wanted implements isolate.Tail.
+func (t *tails) Wanted() bool {
+	return t.consumers != nil || t.streaming != nil || t.from.session.traces.Wanted()
+}
+
 // Ended implements isolate.Tail. A tail worker that is its own is not told of what
 // it was told: that would never end.
 func (t *tails) Ended(trace *event.Trace) {
+	if t.from.session.traces.Wanted() {
+		t.from.session.traces.Ended(trace)
+	}
 	for _, name := range t.consumers {
 		if trace.Event.Type == "trace" && name == trace.ScriptName {
 			continue
