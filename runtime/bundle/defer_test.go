@@ -71,6 +71,25 @@ func TestDeferred(t *testing.T) {
 	}
 }
 
+// What a deferred module hands on with `export *` from a module that is not deferred is
+// there when it is read, also when only another deferred module imports that one.
+func TestDeferredStarOfAnother(t *testing.T) {
+	r := runFiles(t, map[string]string{
+		"package.json":                    `{"name":"app"}`,
+		"main.ts":                         `import { make } from "lazy"; export const made = make(); export const use = () => made`,
+		"node_modules/lazy/package.json":  `{"name":"lazy","type":"module","sideEffects":false,"main":"index.js"}`,
+		"node_modules/lazy/index.js":      `export * from "./middle.js"`,
+		"node_modules/lazy/middle.js":     `export * from "eager"`,
+		"node_modules/eager/package.json": `{"name":"eager","type":"module","sideEffects":true,"main":"index.js"}`,
+		"node_modules/eager/index.js":     `log("eager"); export { make } from "./make.js"`,
+		"node_modules/eager/make.js":      `export const make = () => "made"`,
+	}, Options{})
+	if got := r.call("use").String(); got != "made" {
+		t.Errorf("use = %s", got)
+	}
+	r.wantLog("eager")
+}
+
 // With NoDefer, or a `!` entry, the same tree runs in import order.
 func TestNoDefer(t *testing.T) {
 	for _, opts := range []Options{{NoDefer: true}, {Defer: []string{"!lazy"}}} {

@@ -383,6 +383,11 @@ func (in *instance) touch(call goja.FunctionCall) goja.Value {
 		if from.mockable {
 			return orUndefined(in.forward(target{module: from.id}, importRef{}).ToObject(in.vm).Get(star.name))
 		}
+		if !from.lazy() && (from.state == stateNew || from.state == stateFailed) { // only a deferred module between r and it imports it
+			if err := in.evaluate(from); err != nil {
+				in.throw(err)
+			}
+		}
 		v := in.namespace(from).Get(star.name)
 		if from.state == stateDone {
 			if _, err := in.adopt(goja.Undefined(), r.ns, in.vm.ToValue(name), from.ns, in.vm.ToValue(star.name)); err != nil {
