@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -165,7 +166,8 @@ func (x *exchange) request() *event.Request {
 		r.Header.Del(killpoint.QuestionMark)
 		x.cause = killpoint.Question
 	}
-	header := netx.FromHTTP(r.Header)
+	upgrade := netx.IsUpgrade(r)
+	header := framed(r, upgrade)
 	x.origins = x.g.origins(r)
 	if _, ok := r.Header["Cf-Connecting-Ip"]; !ok {
 		if ip, _, err := net.SplitHostPort(r.RemoteAddr); err == nil {
@@ -180,15 +182,47 @@ func (x *exchange) request() *event.Request {
 		Header: header,
 		CF:     x.g.cfOf(x.accepts),
 		// A redirect is the client's to follow.
-		Upgrade: netx.IsUpgrade(r),
+		Upgrade: upgrade,
 		Cause:   killpoint.Inherited(x.cause),
 	}
 	if r.Body != nil && r.Body != http.NoBody {
 		body := netx.NewReaderBody(r.Body, r.ContentLength, x.g.opts.Scheduler.Go)
 		body.Fail = func(error) error { x.cutShort.Store(true); lost := *netx.ErrLost; return &lost }
 		x.body, req.Body = body, body
+	} else if mayHaveBody(r) {
+		req.Body = event.Bytes(nil)
 	}
 	return req
+}
+
+// mayHaveBody reports whether workers see a body that the client left out, as with
+// wrangler dev: an empty one.
+func mayHaveBody(r *http.Request) bool {
+	return r.Method != http.MethodGet && r.Method != http.MethodHead
+}
+
+// framed are the fields of a request without those that concern its connection alone,
+// and with one that tells of its body, as workers see them with wrangler dev.
+func framed(r *http.Request, upgrade bool) event.Header {
+	header := netx.FromHTTP(r.Header)
+	header = slices.DeleteFunc(header, func(f event.Field) bool {
+		switch f.Name {
+		case "Connection", "Upgrade":
+			return !upgrade
+		case "Content-Length":
+			return r.ContentLength < 0 || r.ContentLength == 0 && !mayHaveBody(r)
+		case "Keep-Alive", "Te", "Trailer":
+			return true
+		}
+		return false
+	})
+	switch {
+	case r.ContentLength < 0:
+		header = append(header, event.Field{Name: "Transfer-Encoding", Value: "chunked"})
+	case r.ContentLength == 0 && mayHaveBody(r) && !header.Has("Content-Length"):
+		header = append(header, event.Field{Name: "Content-Length", Value: "0"})
+	}
+	return header
 }
 
 // record is the number of the request's record.

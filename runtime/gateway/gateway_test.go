@@ -142,11 +142,40 @@ func TestRequestAndResponse(t *testing.T) {
 	if _, ok := resp.Header["Content-Type"]; ok {
 		t.Errorf("a content type was guessed: %v", resp.Header)
 	}
-	if got.Method != "PUT" || got.URL != "http://"+w.addr+"/a%20b/../c?q=%2F&x" || got.Upgrade || got.Body != nil {
+	if got.Method != "PUT" || got.URL != "http://"+w.addr+"/a%20b/../c?q=%2F&x" || got.Upgrade {
 		t.Errorf("request: %+v", got)
 	}
 	if want := "[{Content-Length 0} {User-Agent Go-http-client/1.1} {X-A 1} {X-A one} {X-B 2} {CF-Connecting-IP 127.0.0.1} {Accept-Encoding br, gzip} {Host " + w.addr + "}]"; fmt.Sprint(got.Header) != want {
 		t.Errorf("header: %v", got.Header)
+	}
+}
+
+// Workers see a body of every request that may have one, an empty one too, a field that
+// tells of it, and none of those that concern the connection alone.
+func TestFraming(t *testing.T) {
+	var got *event.Request
+	w := start(t, Options{Handler: answer(func(r *event.Request) (*event.Response, error) { got = r; return text("") })})
+	for _, c := range []struct {
+		method string
+		body   io.Reader
+		framed string
+	}{
+		{"GET", nil, ""},
+		{"POST", nil, "Content-Length: 0"},
+		{"DELETE", nil, "Content-Length: 0"},
+		{"POST", strings.NewReader("abc"), "Content-Length: 3"},
+		{"POST", io.MultiReader(strings.NewReader("abc")), "Transfer-Encoding: chunked"},
+	} {
+		w.do(c.method, "/", c.body, "Connection", "keep-alive", "Keep-Alive", "timeout=5", "TE", "trailers", "Trailer", "X-Sum", "User-Agent", "")
+		framed := ""
+		for _, f := range got.Header {
+			if f.Name != "CF-Connecting-IP" && f.Name != "Accept-Encoding" && f.Name != "Host" {
+				framed += f.Name + ": " + f.Value
+			}
+		}
+		if framed != c.framed || (got.Body != nil) != (c.framed != "") {
+			t.Errorf("%s: %q, body %v; want %q", c.method, framed, got.Body, c.framed)
+		}
 	}
 }
 
