@@ -10,13 +10,13 @@ import (
 )
 
 // What is written to process.stdout and stderr becomes log lines, once they are
-// whole; warnings become log lines too
+// whole, or the jobs are done that wrote them; warnings become log lines too
 // (nodejs.org/api/process.html#processstdout).
 func TestProcessOutput(t *testing.T) {
 	w := newWorld(t, Options{})
 	w.in(`process.stdout.write("one\ntw"); process.stdout.write("o\nrest"); process.stderr.write(Buffer.from("err\n"));
 		process.emitWarning("careful", "DeprecationWarning", "DEP1"); process.on("warning", (e) => say(e.name, e.code));`)
-	want := []string{"one", "two", "err", "(workerd) [DEP1] DeprecationWarning: careful"}
+	want := []string{"stdout: one", "stdout: two", "stderr: err", "stdout: rest", "(workerd) [DEP1] DeprecationWarning: careful"}
 	if fmt.Sprint(w.logs) != fmt.Sprint(want) || strings.Join(w.out, "|") != "DeprecationWarning DEP1" {
 		t.Fatalf("logged %q, said %q", w.logs, w.out)
 	}

@@ -31,6 +31,10 @@ func processModule(base *node.Modules) []engine.Func {
 			m.writeOut(int(c.Argument(0).ToInteger()), node.DecodeUTF8(b))
 			return goja.Undefined()
 		}},
+		{Name: "flush", Length: 1, Fn: func(c goja.FunctionCall) goja.Value {
+			m.flushOut(int(c.Argument(0).ToInteger()))
+			return goja.Undefined()
+		}},
 	}
 }
 
@@ -58,24 +62,35 @@ func (m *module) builtin(c goja.FunctionCall) goja.Value {
 }
 
 // writeOut logs whole lines of what is written to standard output or error,
-// and keeps the last, unfinished one.
+// and keeps the last, unfinished one until flushOut. As in workerd each line says where
+// it was written.
 func (m *module) writeOut(fd int, text string) {
 	b := &m.output[fd]
 	for {
 		line, rest, found := strings.Cut(text, "\n")
+		b.WriteString(line)
 		if !found {
-			b.WriteString(text)
 			break
 		}
-		b.WriteString(line)
-		m.LogLine(fd, b.String())
-		b.Reset()
+		m.logOut(fd)
 		text = rest
 	}
 	if b.Len() > maxOutputLine {
-		m.LogLine(fd, b.String())
-		b.Reset()
+		m.logOut(fd)
 	}
+}
+
+// flushOut logs what writeOut has kept.
+func (m *module) flushOut(fd int) {
+	if m.output[fd].Len() > 0 {
+		m.logOut(fd)
+	}
+}
+
+func (m *module) logOut(fd int) {
+	b := &m.output[fd]
+	m.LogLine(fd, map[int]string{1: "stdout: ", 2: "stderr: "}[fd]+b.String())
+	b.Reset()
 }
 
 // maxOutputLine bounds, in bytes, what is kept of a line that does not end.
