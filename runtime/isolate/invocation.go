@@ -50,7 +50,7 @@ var _ engine.Invocation = (*Invocation)(nil)
 // that id if objectID is not "". It is nil if no tail worker wants to know; the
 // platform's own objects are nobody's business.
 func (i *Isolate) Invoked(name, objectID string, ev event.TraceEvent) *Invocation {
-	if !i.tailed() || i.platform[name] != nil {
+	if !tailed(i) || i.platform[name] != nil {
 		return nil
 	}
 	inv := &Invocation{i: i, streams: i.opts.Tail.Streams(), trace: event.Trace{
@@ -72,11 +72,11 @@ func (i *Isolate) Invoked(name, objectID string, ev event.TraceEvent) *Invocatio
 }
 
 // tailed reports whether anybody wants to know of the worker's events.
-func (i *Isolate) tailed() bool { return i.opts.Tail != nil && i.opts.Tail.Wanted() }
+func tailed(i *Isolate) bool { return i.opts.Tail != nil && i.opts.Tail.Wanted() }
 
 // TraceRequest describes a request; nothing if no tail worker wants to know.
 func (i *Isolate) TraceRequest(req *event.Request) event.TraceEvent {
-	if !i.tailed() {
+	if !tailed(i) {
 		return event.TraceEvent{}
 	}
 	r := &event.TraceRequest{URL: req.URL, Method: req.Method, Headers: [][2]string{}, CF: req.CF}
