@@ -4,12 +4,14 @@
 // It covers the path of a commit and the index of alarms (targets.go): it deletes
 // statements, swaps neighbours, negates conditions, moves bounds by one, drops
 // calls and errors, returns at once. First each test of the target's packages runs
-// by itself, to learn what it covers and how long it takes (plan.go). Then each
-// mutant is built with go test -overlay, and the tests that cover it run, the
-// quickest first. What a run has found stands in the results file, under the name
-// of the mutant and a sum of the tests and the code: a run that was stopped goes
-// on where it was. Mutants are taken in an order without meaning, so that those
-// tested so far are a sample of all; the named ones (targets.go) come first.
+// by itself, to learn what it covers and how long it takes (plan.go). Then all
+// mutants are built into one binary for each package of tests (schemata.go), and for
+// each the tests that cover it run, the quickest first. What a run has found stands
+// in the results file, under the name of the mutant and sums of the code and the
+// tests: a run that was stopped goes on where it was, and after a change of the tests
+// what lived is tried again. (What a test has killed stays killed: delete the file
+// after tests were taken away.) Mutants are taken in an order without meaning, so that
+// those tested so far are a sample of all; the named ones (targets.go) come first.
 // Mutants that change nothing that can be seen are listed in equivalent.txt, each
 // with its reason.
 //
@@ -31,11 +33,12 @@ func main() {
 	o := options{clock: clock.Real{}}
 	flag.StringVar(&o.top, "top", ".", "the repository")
 	flag.StringVar(&o.results, "results", "minido-out/mutants.jsonl", "what earlier runs found")
-	flag.StringVar(&o.plan, "plan", "minido-out/mutants-tests.json", "what each test covers, from an earlier run")
+	flag.StringVar(&o.plan, "plan", "minido-out/mutants-tests.jsonl", "what each test covers, from an earlier run")
 	flag.StringVar(&o.only, "only", "", "only mutants whose name contains this")
 	flag.IntVar(&o.parallel, "parallel", 1, "mutants at the same time")
 	flag.IntVar(&o.most, "most", 0, "test at most this many; 0: all")
 	flag.DurationVar(&o.budget, "budget", 30*time.Second, "of tests, by package, for each mutant without a name")
+	flag.DurationVar(&o.longest, "longest", 10*time.Minute, "do not wait longer for a test, to learn what it covers")
 	flag.DurationVar(&o.limit, "for", 0, "begin no mutant after this long; 0: until all are done")
 	flag.BoolVar(&o.list, "list", false, "list the mutants and end")
 	flag.Parse()
@@ -52,14 +55,14 @@ func main() {
 type options struct {
 	top, results, plan, only string
 	parallel, most           int
-	budget, limit            time.Duration
+	budget, limit, longest   time.Duration
 	list                     bool
 	clock                    clock.Clock
 }
 
 // job is a mutant to be tested.
 type job struct {
-	mutant
+	numbered
 	equivalent string // why it changes nothing, "" if it does
 }
 
@@ -98,7 +101,7 @@ func allJobs(top string) ([]job, error) {
 	}
 	var jobs []job
 	for _, m := range all {
-		jobs = append(jobs, job{mutant: m, equivalent: same[m.name()]})
+		jobs = append(jobs, job{numbered{m, len(jobs) + 1}, same[m.name()]})
 		delete(same, m.name())
 	}
 	for name := range same { // order-independent: any one is an error

@@ -5,19 +5,26 @@ import (
 	"encoding/json"
 	"fmt"
 	"hash/crc32"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"sort"
 	"strings"
+
+	"minido.dev/minido/internal/lazyregexp"
 )
 
 // testCase is a test function: how long it takes, and what it covers.
 type testCase struct {
 	Package string
 	Name    string
+	Code    uint32 // the sum of the targets
+	Sum     uint32 // and of the test's file
 	Seconds float64
 	Covers  map[string][]span // by file, from the top of the repository
+	long    bool              // it has been ended, so what it covers is not known
 }
 
 // span is code that has run, from one place to another.
@@ -25,6 +32,9 @@ type span struct{ From, To place }
 
 // covers reports whether the test runs code of a mutant.
 func (c testCase) covers(m mutant) bool {
+	if c.long {
+		return true
+	}
 	for _, s := range c.Covers[m.File] {
 		if !m.end.before(s.From) && !s.To.before(m.start) {
 			return true
@@ -33,99 +43,139 @@ func (c testCase) covers(m mutant) bool {
 	return false
 }
 
-// plan is all test functions, the quickest first.
-type plan struct {
-	Sum   uint32 // of the code and the tests
-	Tests []testCase
+// sums are of everything that a verdict depends on: the targets, and their tests.
+func sums(top string) (code, tests uint32, err error) {
+	var files []string
+	for _, t := range targets {
+		files = append(files, filepath.Join(top, t.file))
+	}
+	if code, err = sumOf(files); err != nil {
+		return 0, 0, err
+	}
+	files = nil
+	for _, p := range packages {
+		list, err := filepath.Glob(filepath.Join(top, p, "*_test.go"))
+		if err != nil {
+			return 0, 0, err
+		}
+		files = append(files, list...)
+	}
+	tests, err = sumOf(files)
+	return code, tests, err
 }
 
-// sumOf is of everything that a verdict depends on: the targets and their tests.
-func sumOf(top string) (uint32, error) {
+func sumOf(files []string) (uint32, error) {
 	s := crc32.NewIEEE()
-	add := func(path string) error {
-		b, err := os.ReadFile(path)
-		if err == nil {
-			fmt.Fprintln(s, filepath.Base(path), len(b))
-			_, err = s.Write(b)
-		}
-		return err
-	}
-	for _, t := range targets {
-		if err := add(filepath.Join(top, t.file)); err != nil {
-			return 0, err
-		}
-	}
-	for _, p := range packages {
-		files, err := filepath.Glob(filepath.Join(top, p, "*_test.go"))
+	for _, f := range files {
+		b, err := os.ReadFile(f)
 		if err != nil {
 			return 0, err
 		}
-		for _, f := range files {
-			if err := add(f); err != nil {
-				return 0, err
-			}
+		fmt.Fprintln(s, filepath.Base(f), len(b))
+		if _, err := s.Write(b); err != nil {
+			return 0, err
 		}
 	}
 	return s.Sum32(), nil
 }
 
-// learn reads what an earlier run has learnt about the tests, or runs each of them.
-func (r *runner) learn() error {
-	sum, err := sumOf(r.top)
+var testFunction = lazyregexp.New(`(?m)^func ((?:Test|Fuzz)\w*)\(`)
+
+// testFiles are the sums of the files of a package's tests.
+func testFiles(top, pkg string) (map[string]uint32, error) {
+	files, err := filepath.Glob(filepath.Join(top, pkg, "*_test.go"))
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if b, err := os.ReadFile(r.options.plan); err == nil && json.Unmarshal(b, &r.tests) == nil && r.tests.Sum == sum {
-		return nil
-	}
-	r.tests = plan{Sum: sum}
-	for _, p := range packages {
-		if err := r.learnPackage(p); err != nil {
-			return err
+	sums := map[string]uint32{}
+	for _, f := range files {
+		src, err := os.ReadFile(f)
+		if err != nil {
+			return nil, err
+		}
+		for _, m := range testFunction.FindAllStringSubmatch(string(src), -1) {
+			sums[m[1]] = crc32.ChecksumIEEE(src)
 		}
 	}
-	sort.SliceStable(r.tests.Tests, func(i, j int) bool { return r.tests.Tests[i].Seconds < r.tests.Tests[j].Seconds })
-	b, err := json.Marshal(r.tests)
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(r.options.plan, b, 0o644)
+	return sums, nil
 }
 
-func (r *runner) learnPackage(pkg string) error {
-	dir, err := os.MkdirTemp("", "mutants")
+// learn reads what earlier runs have learnt about the tests, and runs each of those
+// that are new, or whose file or target has changed.
+func (r *runner) learn() error {
+	known := map[string]testCase{}
+	if err := eachLine(r.plan, func(line []byte) error {
+		var c testCase
+		err := json.Unmarshal(line, &c)
+		known[c.Package+" "+c.Name] = c
+		return err
+	}); err != nil {
+		return err
+	}
+	out, err := os.OpenFile(r.plan, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(dir)
-	binary := filepath.Join(dir, "covered.test")
-	build := exec.Command("go", "test", "-c", "-o", binary, "-covermode=set", "-coverpkg=./sqlstore,./alarms,./durableobject,./runtime/engine", pkg)
-	build.Dir = r.top
-	if b, err := build.CombinedOutput(); err != nil {
-		return fmt.Errorf("%s: %w\n%s", pkg, err, b)
-	}
-	list := exec.Command(binary, "-test.list", "^(Test|Fuzz)")
-	list.Dir = filepath.Join(r.top, pkg)
-	names, err := list.Output()
-	if err != nil {
-		return fmt.Errorf("%s: %w", pkg, err)
-	}
-	for name := range strings.FieldsSeq(string(names)) {
-		profile := filepath.Join(dir, "profile")
-		began := r.clock.Now()
-		out, err := r.runTests(dir, pkg, binary, []string{name}, 600, "-test.coverprofile", profile)
-		took := r.clock.Now().Sub(began).Seconds()
-		if err != nil {
-			return fmt.Errorf("%s: %s fails without any mutant: %w\n%s", pkg, name, err, out)
-		}
-		c := testCase{Package: pkg, Name: name, Seconds: took}
-		if c.Covers, err = readProfile(profile); err != nil {
+	defer out.Close()
+	for _, p := range packages {
+		if err := r.learnPackage(p, known, out); err != nil {
 			return err
 		}
-		fmt.Printf("%-16s %6.1fs  %s\n", pkg, took, name)
-		r.tests.Tests = append(r.tests.Tests, c)
+	}
+	sort.SliceStable(r.tests, func(i, j int) bool { return r.tests[i].Seconds < r.tests[j].Seconds })
+	return nil
+}
+
+func (r *runner) learnPackage(pkg string, known map[string]testCase, out *os.File) error {
+	sums, err := testFiles(r.top, pkg)
+	if err != nil {
+		return err
+	}
+	binary := filepath.Join(r.dir, "covered.test")
+	defer os.Remove(binary)
+	for _, name := range slices.Sorted(maps.Keys(sums)) {
+		c := known[pkg+" "+name]
+		if c.Code != r.results.code || c.Sum != sums[name] {
+			if c, err = r.learnTest(binary, pkg, name); err != nil {
+				return err
+			}
+			c.Code, c.Sum = r.results.code, sums[name]
+			if !c.long {
+				err = writeLine(out, c)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		r.tests = append(r.tests, c)
 	}
 	return nil
+}
+
+// learnTest runs one test in a binary that counts what it covers, which the first test
+// of a package builds. A test that takes longer than o.longest is ended; the next run
+// tries again.
+func (r *runner) learnTest(binary, pkg, name string) (c testCase, err error) {
+	if _, err := os.Stat(binary); err != nil {
+		build := exec.Command("go", "test", "-c", "-o", binary, "-covermode=set", "-coverpkg=./"+strings.Join(targetFolders(), ",./"), pkg)
+		build.Dir = r.top
+		if b, err := build.CombinedOutput(); err != nil {
+			return c, fmt.Errorf("%s: %w\n%s", pkg, err, b)
+		}
+	}
+	profile := filepath.Join(r.dir, "profile")
+	began := r.clock.Now()
+	out, err := r.runTests(pkg, binary, []string{name}, r.longest.Seconds(), nil, "-test.coverprofile", profile)
+	c = testCase{Package: pkg, Name: name, Seconds: r.clock.Now().Sub(began).Seconds()}
+	if c.long = c.Seconds >= r.longest.Seconds(); c.long {
+		return c, nil
+	}
+	if err != nil {
+		return c, fmt.Errorf("%s: %s fails without any mutant: %w\n%s", pkg, name, err, out)
+	}
+	fmt.Printf("%-16s %6.1fs  %s\n", pkg, c.Seconds, name)
+	c.Covers, err = readProfile(profile)
+	return c, err
 }
 
 // readProfile reads what has run of the targets' files.
