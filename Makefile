@@ -179,7 +179,8 @@ damage:
 	MINIDO_DAMAGE=1 $(GO) test -count=1 -timeout 30m -v -run 'TestDamage$$|TestFilesVanish' ./durableobject
 
 # Changes the code of commits and of the alarm index one line at a time, and looks
-# whether a test notices; goes on where it was stopped. MUTANTS='-for 30m -only txn.go'
+# whether a test notices; goes on where it was stopped. MUTANTS='-for 30m -only txn.go',
+# or '-budget 2s -longest 1s' for a first pass with the quick tests.
 mutants: npm
 	nice -n 19 $(GO) run ./e2e/mutants $(MUTANTS)
 
