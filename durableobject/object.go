@@ -416,7 +416,8 @@ func (o *Object) synced(mark int64, err error, told func()) {
 		o.failWith(err)
 	default:
 		o.ctx.LetGo(mark)
-		if !o.ended && o.sealed > mark && o.store != nil {
+		// Nothing may wait for a commit that came after the sync's start (allowUnconfirmed).
+		if !o.ended && o.store != nil && (o.sealed > mark || o.store.Unsynced()) {
 			o.startSync()
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"minido.dev/minido/internal/killpoint"
 	"minido.dev/minido/runtime/minidotest"
@@ -18,6 +19,10 @@ export class Counter extends DurableObject {
   sql = this.ctx.storage.sql;
   constructor(ctx, env) { super(ctx, env); ctx.storage.sql.exec("CREATE TABLE IF NOT EXISTS t (id INTEGER PRIMARY KEY)"); }
   add() { this.sql.exec("INSERT INTO t DEFAULT VALUES"); return this.peek(); }
+  async quietly() {
+    await this.ctx.storage.put("quiet", 1, { allowUnconfirmed: true });
+    return 0;
+  }
   peek() { return this.sql.exec("SELECT count(*) AS n FROM t").one().n; }
   async addAndSync() {
     const n = this.add();
@@ -76,6 +81,24 @@ func TestOutputsWaitForTheSync(t *testing.T) {
 		}
 		if syncs := len(w.Logged("step sync Counter/a")); syncs >= 11 {
 			t.Errorf("seed %d: %d syncs of 11 commits", seed, syncs)
+		}
+	}
+}
+
+// What was written with allowUnconfirmed is synced soon, too, when a sync that began before
+// its commit has ended and nothing else is written: it would be lost hours later.
+func TestUnconfirmedWritesAreSynced(t *testing.T) {
+	for seed := range uint64(12) {
+		w := minidotest.NewWorker(t, syncWorker, minidotest.Options{Seed: seed, SyncFull: true})
+		w.Want(`{"ok":0}`, "Counter/a/peek")
+		w.All(w.Post("Counter/a/add"), w.Post("Counter/a/quietly"), w.Post("Counter/a/quietly"))
+		w.Advance(time.Second)
+		commit := -1
+		for i := after(w, -1, "commit:after(Counter/a)"); i >= 0; i = after(w, i, "commit:after(Counter/a)") {
+			commit = i
+		}
+		if after(w, commit, "step sync Counter/a") < 0 {
+			t.Errorf("seed %d: the last commit was not synced:\n%s", seed, strings.Join(w.History, "\n"))
 		}
 	}
 }
