@@ -145,19 +145,23 @@ func (x *FacetIndex) add(k facetKey) int {
 	return id
 }
 
-// append writes at the end of the good part and syncs. After an error the file
-// is as before, or its tail is ignored by the next load.
+// append writes at the end of the good part, syncs, and notes the checksum. After an
+// error the file is as before, or its tail is ignored by the next load.
 func (x *FacetIndex) append(b []byte) error {
+	sum := append(x.sum, b...)
 	_, err := x.f.WriteAt(b, x.size)
 	if err == nil {
 		err = x.f.Sync()
 	}
+	if err == nil {
+		err = x.noteSum(sum)
+	}
 	if err != nil {
-		return errors.Join(err, x.f.Truncate(x.size))
+		return errors.Join(err, x.f.Truncate(x.size), x.forgetSum())
 	}
 	x.size += int64(len(b))
-	x.sum = append(x.sum, b...)
-	return x.noteSum(x.sum)
+	x.sum = sum
+	return nil
 }
 
 // Lookup gives the id of a facet that has one.

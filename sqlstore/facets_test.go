@@ -125,6 +125,41 @@ func TestFacetErrors(t *testing.T) {
 	}
 }
 
+// A facet whose entry, or the checksum of it, cannot be written has no id, and the next one
+// gets the same after a restart, too.
+func TestFacetThatCannotBeWritten(t *testing.T) {
+	p := filepath.Join(t.TempDir(), "x.facets")
+	x := openFacets(t, p)
+	facetID(t, x, 0, "first")
+	if err := os.Remove(p + "-sum"); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(p+"-sum", 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if id, err := x.ID(0, "lost"); err == nil {
+		t.Errorf("its checksum cannot be written, and it is %d", id)
+	}
+	if err := os.RemoveAll(p + "-sum"); err != nil {
+		t.Fatal(err)
+	}
+	if id, err := x.ID(0, "next"); id != 2 || err != nil {
+		t.Errorf("the next one is %d, %v", id, err)
+	}
+	if all, err := ReadFacets(p); err != nil || len(all) != 2 || all[1].Name != "next" {
+		t.Errorf("after a restart: %v, %v", all, err)
+	}
+	if err := x.f.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if id, err := x.ID(0, "closed"); err == nil {
+		t.Errorf("its entry cannot be written, and it is %d", id)
+	}
+	if id, ok := x.Lookup(0, "closed"); ok {
+		t.Errorf("a facet that could not be written is %d", id)
+	}
+}
+
 // writeFacets makes an index as another program does.
 func writeFacets(t *testing.T, path, text string) {
 	t.Helper()

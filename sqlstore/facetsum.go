@@ -32,6 +32,14 @@ func (x *FacetIndex) noteSum(b []byte) error {
 	return errors.Join(err, f.Close())
 }
 
+// forgetSum removes the file: it may have the checksum of what was taken back.
+func (x *FacetIndex) forgetSum() error {
+	if err := x.disk.Remove(x.path + "-sum"); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
 // checkSum compares what an index file holds with what was written of it.
 func checkSum(path string, b []byte) error {
 	sum, err := os.ReadFile(path + "-sum")
