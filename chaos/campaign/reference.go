@@ -518,7 +518,7 @@ func (r *caseRun) learn(ctx context.Context) (*oracle.Mask, error) {
 			return nil, f.err
 		}
 		if f.state != nil {
-			births = append(births, *f.state)
+			births = append(births, f.state.Newborn(strings.TrimSuffix(strings.TrimPrefix(label, "commit:after("), ")/start#1")))
 		}
 	}
 	learnt := oracle.Learn(states, births, c.Mask)

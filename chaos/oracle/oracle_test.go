@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"minido.dev/minido/chaos/history"
+	"minido.dev/minido/durableobject/objectid"
 )
 
 // world makes a state of lines such as "app-Room/a jobs id=j1 state=done", or
@@ -125,6 +126,21 @@ func TestRecords(t *testing.T) {
 	stuck := world("a/x runs n=1 mode=running")
 	if _, _, ok := m.Recovered(stuck, []State{clean, stuck}, nil, nil); ok {
 		t.Error("a state that the death left counts as a record of the recovery")
+	}
+}
+
+// Of the state in which an object has been constructed only that object is newborn.
+func TestNewborn(t *testing.T) {
+	space := objectid.NewNamespace("a")
+	ann, bob := space.FromName("ann").String(), space.FromName("b/c").String()
+	s := world("a/"+ann+" moves id=t1", "a/"+bob+" moves id=t2", "a/"+bob+".1 parts id=t3", "(effects) name=paid")
+	for label, want := range map[string]State{ // order-independent: each is looked at by itself
+		"A/ann": world("a/" + ann + " moves id=t1"), "A/" + ann: world("a/" + ann + " moves id=t1"),
+		"A/b/c": world("a/" + bob + " moves id=t2"), "A/b/c/child": world("a/" + bob + ".1 parts id=t3"), "A/eve": world(),
+	} {
+		if got := s.Newborn(label); !Same(got, want, Mask{}) || !Same(want, got, Mask{}) {
+			t.Errorf("%s: %v", label, got.tables)
+		}
 	}
 }
 

@@ -16,6 +16,7 @@ import (
 
 	"minido.dev/minido/chaos/evidence"
 	"minido.dev/minido/chaos/history"
+	"minido.dev/minido/durableobject/objectid"
 	"minido.dev/minido/internal/lazyregexp"
 )
 
@@ -94,6 +95,31 @@ func Read(dir string, events []history.Event) (State, error) {
 	s.readEffects(events)
 	s.readTold(events)
 	return s, nil
+}
+
+// Newborn is what s has of one object, whose constructor has just ended. label is its class and
+// its name or id; the name of a facet is behind that of its parent. What other objects
+// hold at that moment is not what a constructor leaves.
+func (s State) Newborn(label string) State {
+	_, name, _ := strings.Cut(label, "/")
+	parents := []string{} // each that a facet's name may begin with
+	for i, r := range name {
+		if r == '/' {
+			parents = append(parents, name[:i])
+		}
+	}
+	out := State{tables: map[place]table{}}
+	for at, t := range s.tables { // order-independent: each place is copied once
+		is := func(name string) bool {
+			id, _, _ := strings.Cut(at.object, ".")
+			return id == name || id == objectid.NewNamespace(at.namespace).FromName(name).String()
+		}
+		facet := strings.Contains(at.object, ".")
+		if at.namespace != "" && (!facet && is(name) || facet && slices.ContainsFunc(parents, is)) {
+			out.tables[at] = t
+		}
+	}
+	return out
 }
 
 // readKVNamespace reads the entries of a KV binding; their values are files.
