@@ -2,6 +2,7 @@ package oracle
 
 import (
 	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -133,11 +134,12 @@ func TestRecords(t *testing.T) {
 func TestNewborn(t *testing.T) {
 	space := objectid.NewNamespace("a")
 	ann, bob := space.FromName("ann").String(), space.FromName("b/c").String()
-	s := world("a/"+ann+" moves id=t1", "a/"+bob+" moves id=t2", "a/"+bob+".1 parts id=t3", "(effects) name=paid")
+	s := world("a/"+ann+" moves id=t1", "a/"+bob+" moves id=t2", "a/"+bob+".1 parts id=t3", "(effects) name=paid", "miniflare-KV/x k=1")
 	for label, want := range map[string]State{ // order-independent: each is looked at by itself
 		"A/ann": world("a/" + ann + " moves id=t1"), "A/" + ann: world("a/" + ann + " moves id=t1"),
 		"A/b/c": world("a/" + bob + " moves id=t2"), "A/b/c/child": world("a/" + bob + ".1 parts id=t3"), "A/eve": world(),
 	} {
+		maps.Copy(want.tables, world("miniflare-KV/x k=1").tables)
 		if got := s.Newborn(label); !Same(got, want, Mask{}) || !Same(want, got, Mask{}) {
 			t.Errorf("%s: %v", label, got.tables)
 		}

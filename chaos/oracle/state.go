@@ -56,6 +56,9 @@ type table struct {
 // absent is the cell of a row that has no such member.
 const absent = "\x00"
 
+// storeSpaces begins the namespaces of KV, D1 and R2.
+const storeSpaces = "miniflare-"
+
 // bookkeeping are the tables of SQLite, of the runtime and of the agents SDK, whose
 // packages count attempts and interruptions in them; checkers of their own judge those.
 // What users keep in them is read by itself (ofAgents).
@@ -97,7 +100,8 @@ func Read(dir string, events []history.Event) (State, error) {
 	return s, nil
 }
 
-// Newborn is what s has of one object, whose constructor has just ended. label is its class and
+// Newborn is what s has of one object, whose constructor has just ended, and of KV, D1 and R2: what a
+// call uses up there may still be there when it has been cut. label is the object's class and
 // its name or id; the name of a facet is behind that of its parent. What other objects
 // hold at that moment is not what a constructor leaves.
 func (s State) Newborn(label string) State {
@@ -115,7 +119,7 @@ func (s State) Newborn(label string) State {
 			return id == name || id == objectid.NewNamespace(at.namespace).FromName(name).String()
 		}
 		facet := strings.Contains(at.object, ".")
-		if at.namespace != "" && (!facet && is(name) || facet && slices.ContainsFunc(parents, is)) {
+		if strings.HasPrefix(at.namespace, storeSpaces) || at.namespace != "" && (!facet && is(name) || facet && slices.ContainsFunc(parents, is)) {
 			out.tables[at] = t
 		}
 	}
