@@ -137,7 +137,11 @@ func (p *api) getOptions(v goja.Value, metadata bool) getOptions {
 }
 
 func (p *api) get(call goja.FunctionCall, name string, metadata bool) goja.Value {
-	p.Platform.Need(call, 1, class, name, "string or Array")
+	keys := "string or Array"
+	if metadata {
+		keys = "Array or string" // as the two signatures have it
+	}
+	p.Platform.Need(call, 1, class, name, keys)
 	if list, ok := call.Arguments[0].(*goja.Object); ok && list.ClassName() == "Array" {
 		var keys []string
 		p.Platform.ForOf(list, func(v goja.Value) { keys = append(keys, p.Platform.USV(v)) })

@@ -19,8 +19,8 @@ function (native, p) {
       const v = p.ObjectCreate(proto);
       const http = {};
       for (const [name] of fields) {
-        if (o.httpMetadata[name] === undefined) continue;
-        http[name] = name === "cacheExpiry" ? new p.Date(o.httpMetadata[name]) : o.httpMetadata[name];
+        const value = o.httpMetadata[name];
+        http[name] = name === "cacheExpiry" && value !== undefined ? new p.Date(value) : value; // each is there, as a member of a struct
       }
       const sums = o.checksums;
       if (sums.md5 === undefined && o.etag.length === 32) sums.md5 = o.etag;
@@ -40,12 +40,12 @@ function (native, p) {
     };
 
     class Checksums {
+      #json = {};
       constructor(hex) {
-        const json = {};
         for (const name of ["sha512", "sha384", "sha256", "sha1", "md5"]) this[name] = hex[name] === undefined ? undefined : bytesOf(hex[name]).buffer;
-        for (const name of algorithms) if (hex[name] !== undefined) json[name] = hex[name];
-        ObjectDefineProperty(this, "toJSON", { value: () => json, enumerable: false });
+        for (const name of algorithms) if (hex[name] !== undefined) this.#json[name] = hex[name];
       }
+      toJSON() { return this.#json; }
     }
     class HeadResult {
       writeHttpMetadata(headers) {
@@ -155,33 +155,42 @@ function (native, p) {
         throw new p.TypeError("Provided readable stream must have a known length (request/response body or readable half of FixedLengthStream)");
       }
     };
+    // given refuses a call with too few arguments for one that is not optional (workerd: jsg/type-wrapper.h).
+    const given = (method, args, n, type) => {
+      if (args.length < n) throw new p.TypeError(`Failed to execute '${method}' on 'R2Bucket': parameter ${n} is not of type '${type}'.`);
+    };
+    const contents = "JsReadableStream or ArrayBuffer or ArrayBufferView or string or Blob";
     const call = (op, request, body) => native.call(op, JSONStringify(request), body);
 
     class R2Bucket {
       async head(key) {
+        given("head", arguments, 1, "string");
         const [r] = await call("head", { key: `${key}` });
         return r.object ? make(HeadResult.prototype, r.object, r.object.range) : null;
       }
       async get(key, options) {
+        given("get", arguments, 1, "string");
         checkKey(options);
         const [r, data] = await call("get", { key: `${key}`, onlyIf: condition(options?.onlyIf), range: rangeOf(options?.range) });
         if (!r.object) return null;
         return r.hasBody ? GetResult.of(r.object, data) : make(HeadResult.prototype, r.object, r.object.range);
       }
       async put(key, value, options) {
+        given("put", arguments, 1, "string");
+        given("put", arguments, 2, contents);
         checkKey(options);
         const accepted = value === null || value === undefined || typeof value === "string" || value instanceof p.ArrayBuffer || ArrayBufferIsView(value) ||
           value instanceof Blob || value instanceof ReadableStream;
         if (!accepted) {
-          throw new p.TypeError("Failed to execute 'put' on 'R2Bucket': parameter 2 is not of type 'JsReadableStream or ArrayBuffer or ArrayBufferView or string or Blob'.");
+          throw new p.TypeError(`Failed to execute 'put' on 'R2Bucket': parameter 2 is not of type '${contents}'.`);
         }
         const sums = {};
-        let given = 0;
+        let count = 0;
         for (const name of algorithms) {
           const sum = options?.[name];
           if (sum === undefined || sum === null) continue;
           sums[name] = hexOf(name, sum);
-          if (++given > 1) throw new p.TypeError("You cannot specify multiple hashing algorithms.");
+          if (++count > 1) throw new p.TypeError("You cannot specify multiple hashing algorithms.");
         }
         const request = {
           key: `${key}`, onlyIf: condition(options?.onlyIf), httpMetadata: metadata(options?.httpMetadata),
@@ -192,6 +201,24 @@ function (native, p) {
         const [r] = await call("put", request, bytes);
         return r.object ? make(HeadResult.prototype, r.object, undefined) : null;
       }
+      async createMultipartUpload(key, options) {
+        given("createMultipartUpload", arguments, 1, "string");
+        checkKey(options);
+        const [r] = await call("createMultipartUpload", { key: `${key}`, httpMetadata: metadata(options?.httpMetadata), customMetadata: { ...options?.customMetadata } });
+        return new R2MultipartUpload(`${key}`, r.uploadId);
+      }
+      resumeMultipartUpload(key, uploadId) {
+        given("resumeMultipartUpload", arguments, 1, "string");
+        given("resumeMultipartUpload", arguments, 2, "string");
+        return new R2MultipartUpload(`${key}`, `${uploadId}`);
+      }
+      async delete(keys) {
+        given("delete", arguments, 1, "string or Array");
+        const list = ArrayIsArray(keys) ? keys : [keys];
+        const names = [];
+        for (let i = 0; i < list.length; i++) ArrayPrototypePush(names, `${list[i]}`);
+        await call("delete", { keys: names });
+      }
       async list(options) {
         const o = options ?? {};
         const [r] = await call("list", {
@@ -201,18 +228,6 @@ function (native, p) {
         for (const object of r.objects ?? []) ArrayPrototypePush(objects, make(HeadResult.prototype, object, undefined));
         return { objects, truncated: !!r.truncated, cursor: r.cursor, delimitedPrefixes: r.prefixes ?? [] };
       }
-      async delete(keys) {
-        const list = ArrayIsArray(keys) ? keys : [keys];
-        const names = [];
-        for (let i = 0; i < list.length; i++) ArrayPrototypePush(names, `${list[i]}`);
-        await call("delete", { keys: names });
-      }
-      async createMultipartUpload(key, options) {
-        checkKey(options);
-        const [r] = await call("createMultipartUpload", { key: `${key}`, httpMetadata: metadata(options?.httpMetadata), customMetadata: { ...options?.customMetadata } });
-        return new R2MultipartUpload(`${key}`, r.uploadId);
-      }
-      resumeMultipartUpload(key, uploadId) { return new R2MultipartUpload(`${key}`, `${uploadId}`); }
     }
     class R2MultipartUpload {
       constructor(key, uploadId) {
@@ -237,6 +252,14 @@ function (native, p) {
       async abort() { await call("abortMultipartUpload", { key: this.key, uploadId: this.uploadId }); }
     }
     p.tag(R2MultipartUpload, "R2MultipartUpload");
+    const enumerable = (C, names) => {
+      for (const name of names) ObjectDefineProperty(C.prototype, name, { enumerable: true });
+    };
+    enumerable(R2Bucket, ["head", "get", "put", "createMultipartUpload", "resumeMultipartUpload", "delete", "list"]);
+    enumerable(R2MultipartUpload, ["uploadPart", "abort", "complete"]);
+    enumerable(HeadResult, ["writeHttpMetadata"]);
+    enumerable(GetResult, ["body", "bodyUsed", "arrayBuffer", "bytes", "text", "json", "blob"]);
+    enumerable(Checksums, ["toJSON"]);
     for (const C of [R2Bucket, R2MultipartUpload, HeadResult, GetResult, Checksums]) ObjectDefineProperty(C, "toString", { value: () => `function ${C.name}() { [native code] }` });
     return new R2Bucket();
   };

@@ -6,6 +6,42 @@ import (
 	"minido.dev/minido/runtime/minidotest"
 )
 
+// Objects have the members of workerd's, what was not given as undefined, and calls need their
+// arguments (wrangler 4.164.0).
+func TestShapes(t *testing.T) {
+	w := minidotest.NewWorldFrom(t, map[string]string{
+		"w.js": `export default { async fetch(request, { B, K }) {
+  const out = [], members = (o) => { const names = []; for (const name in o) names.push(name); return names.join(); };
+  for (const f of [() => B.get(), () => B.head(), () => B.put(), () => B.put("x"), () => B.delete(), () => B.createMultipartUpload(), () => B.resumeMultipartUpload("a"), () => K.get(), () => K.getWithMetadata()]) {
+    try { await f(); out.push("ok"); } catch (e) { out.push(e.name + ": " + e.message); }
+  }
+  await B.put("k", "v", { httpMetadata: { contentType: "a/b" } });
+  const o = await B.get("k");
+  out.push(Object.keys(o.httpMetadata).join(), JSON.stringify(o.httpMetadata), members(o), members(B), members(o.checksums), Object.keys(o.checksums).join());
+  return new Response(out.join("\n"));
+} };`,
+		"wrangler.json": `{"name": "p", "main": "w.js", "compatibility_date": "2026-08-01", "r2_buckets": [{"binding": "B", "bucket_name": "bucket"}], "kv_namespaces": [{"binding": "K", "id": "k"}]}`,
+	}, minidotest.Options{})
+	want := `TypeError: Failed to execute 'get' on 'R2Bucket': parameter 1 is not of type 'string'.
+TypeError: Failed to execute 'head' on 'R2Bucket': parameter 1 is not of type 'string'.
+TypeError: Failed to execute 'put' on 'R2Bucket': parameter 1 is not of type 'string'.
+TypeError: Failed to execute 'put' on 'R2Bucket': parameter 2 is not of type 'JsReadableStream or ArrayBuffer or ArrayBufferView or string or Blob'.
+TypeError: Failed to execute 'delete' on 'R2Bucket': parameter 1 is not of type 'string or Array'.
+TypeError: Failed to execute 'createMultipartUpload' on 'R2Bucket': parameter 1 is not of type 'string'.
+TypeError: Failed to execute 'resumeMultipartUpload' on 'R2Bucket': parameter 2 is not of type 'string'.
+TypeError: Failed to execute 'get' on 'KvNamespace': parameter 1 is not of type 'string or Array'.
+TypeError: Failed to execute 'getWithMetadata' on 'KvNamespace': parameter 1 is not of type 'Array or string'.
+contentType,contentLanguage,contentDisposition,contentEncoding,cacheControl,cacheExpiry
+{"contentType":"a/b"}
+ssecKeyMd5,storageClass,range,customMetadata,httpMetadata,uploaded,checksums,httpEtag,etag,size,version,key,body,bodyUsed,arrayBuffer,bytes,text,json,blob,writeHttpMetadata
+head,get,put,createMultipartUpload,resumeMultipartUpload,delete,list
+sha512,sha384,sha256,sha1,md5,toJSON
+sha512,sha384,sha256,sha1,md5`
+	if got := w.Do("GET", "http://localhost/", "").Body; got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+}
+
 // A Range header that cannot be satisfied gives the whole object, a range as an object is
 // refused (wrangler 4.164.0).
 func TestUnsatisfiableRanges(t *testing.T) {
