@@ -226,12 +226,13 @@ function (native, p) {
     const format = name.toLowerCase();
     const method = name[0].toLowerCase() + name.slice(1);
     const C = named(name, function (options) {
-      if (!(this instanceof C)) throw new p.TypeError(`Class constructor ${name} cannot be invoked without 'new'`);
+      if (new.target === undefined) throw new p.TypeError(`Class constructor ${name} cannot be invoked without 'new'`);
       ReflectApply(Zlib, this, [options, format, settings(format, options)]);
     });
     ObjectSetPrototypeOf(C.prototype, Zlib.prototype);
     ObjectDefineProperty(C.prototype, "constructor", { value: C, writable: true, configurable: true });
     ObjectSetPrototypeOf(C, Zlib);
+    ObjectDefineProperty(C, "prototype", { writable: false });
     const task = familyOf(format) === families.zlib ? "zlib" : method; // the reference's native function
     const once = (buffer, options) => {
       if (options?.info) {
