@@ -234,6 +234,7 @@ var rules = []rule{
 	{"Cannot read property '", site.read},
 	{"Object has no member '", func(s site, rest string) string { return s.called(strings.TrimSuffix(rest, "'")) }},
 	{"Value is not an object: ", site.notObject},
+	{"Not a function: ", func(s site, _ string) string { return s.object() }},
 	{"Value is not callable: ", func(s site, rest string) string { return s.nativeArgument(rest) + " is not a function" }},
 	{"Cannot convert undefined or null to object", func(s site, _ string) string { return s.nullish() }},
 	{"Value is not object coercible", func(s site, _ string) string { return s.destructured() }},
@@ -350,6 +351,14 @@ func (s site) called(member string) string {
 		return s.notIterable()
 	}
 	return intermediate + "." + member + " is not a function"
+}
+
+// object: a call of an object that is no function.
+func (s site) object() string {
+	if src, offset, ok := s.position(); ok && strings.HasPrefix(s.op(), "call") {
+		return calleeBefore(src, offset) + " is not a function"
+	}
+	return s.nativeArgument(intermediate) + " is not a function"
 }
 
 func (s site) notObject(shown string) string {
