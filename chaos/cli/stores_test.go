@@ -46,7 +46,7 @@ func explored(t *testing.T, members string) campaign.Report {
 		"w.js": bank,
 		"wrangler.json": `{"name": "bank", "main": "w.js", "compatibility_date": "2026-01-01", "migrations": [{"tag": "v1", "new_sqlite_classes": ["Bank"]}],
 			"durable_objects": {"bindings": [{"name": "BANK", "class_name": "Bank"}]}, "kv_namespaces": [{"binding": "KV", "id": "k"}],
-			"d1_databases": [{"binding": "DB", "database_id": "d"}], "r2_buckets": [{"binding": "R2", "bucket_name": "r"}]}`,
+			"d1_databases": [{"binding": "DB", "database_id": "d"}], "r2_buckets": [{"binding": "R2", "bucket_name": "files"}]}`,
 		"a.chaos.ts": "import { scenario, always, sometimes, eventually, reachable } from \"minido:chaos\";\nexport default scenario(\"money\", {\n" + members + "\n});\n",
 	} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {

@@ -19,7 +19,7 @@ type Schema struct {
 	Items                *Schema     `json:"items"`
 	Enum                 []any       `json:"enum"`
 	// Format names a check of the config reader: "binding-name", "class-name",
-	// "script-name", "json".
+	// "script-name", "bucket-name", "json".
 	Format string `json:"format"`
 	// Unit is what a number counts, for messages.
 	Unit string `json:"unit"`

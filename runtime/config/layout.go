@@ -86,7 +86,7 @@ func compile(from *binding.Schema) *schema {
 var typeNames = map[string]types{"string": tString, "number": tNumber, "boolean": tBool, "array": tArray, "object": tObject, "null": tNull}
 
 // formats are the checks that a kind's schema can name.
-var formats = map[string]*schema{"binding-name": bindingName, "class-name": className, "script-name": scriptName, "json": jsonValue}
+var formats = map[string]*schema{"binding-name": bindingName, "class-name": className, "script-name": scriptName, "bucket-name": bucketName, "json": jsonValue}
 
 // checkNumbers reports a number that is none of those that s lists.
 func (c *checker) checkNumbers(path string, n *node, s *schema) bool {

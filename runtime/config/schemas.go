@@ -1,6 +1,10 @@
 package config
 
-import "fmt"
+import (
+	"fmt"
+
+	"minido.dev/minido/internal/lazyregexp"
+)
 
 // The schema of a wrangler file, restated from config-schema.json of wrangler
 // 4.164; that of bindings is with their kinds (runtime/binding). Parts that only matter to a deployment are checked for their outer
@@ -27,6 +31,15 @@ var scriptName = (&schema{types: tString}).with(func(c *checker, path string, n 
 		c.rep.errorAt(n, suggestScriptName(n.text), "%q: %s", path, nameProblem(err))
 	}
 })
+
+// bucketName refuses what wrangler refuses, with its text.
+var bucketName = (&schema{types: tString}).with(func(c *checker, path string, n *node) {
+	if !bucketNames.MatchString(n.text) {
+		c.rep.errorAt(n, "", "%s=%q is invalid. Bucket names must begin and end with an alphanumeric character, only contain lowercase letters, numbers, and hyphens, and be between 3 and 63 characters long.", path, n.text)
+	}
+})
+
+var bucketNames = lazyregexp.New(`^[a-z0-9][a-z0-9-]{1,61}[a-z0-9]$`)
 
 var port = (&schema{types: tNumber}).with(func(c *checker, path string, n *node) {
 	if f := n.number(-1); f != float64(int(f)) || f < 0 || f > 65535 {

@@ -20,7 +20,7 @@ func TestDeathDuringUpload(t *testing.T) {
 export default { async fetch(request, env) {
   try { return Response.json(await operations[new URL(request.url).pathname.slice(1)](env.B) ?? null); } catch (e) { return new Response(String(e)); }
 } };`,
-		"wrangler.json": `{"name": "p", "main": "w.js", "compatibility_date": "2026-08-01", "r2_buckets": [{"binding": "B", "bucket_name": "b"}]}`,
+		"wrangler.json": `{"name": "p", "main": "w.js", "compatibility_date": "2026-08-01", "r2_buckets": [{"binding": "B", "bucket_name": "bucket"}]}`,
 	}
 	for n := 1; ; n++ {
 		seen := 0

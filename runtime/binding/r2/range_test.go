@@ -54,7 +54,7 @@ func TestUnsatisfiableRanges(t *testing.T) {
   }
   return Response.json(out);
 } };`,
-		"wrangler.json": `{"name": "p", "main": "w.js", "compatibility_date": "2026-08-01", "r2_buckets": [{"binding": "B", "bucket_name": "b"}]}`,
+		"wrangler.json": `{"name": "p", "main": "w.js", "compatibility_date": "2026-08-01", "r2_buckets": [{"binding": "B", "bucket_name": "bucket"}]}`,
 	}, minidotest.Options{})
 	refused := `"get: The requested range is not satisfiable (10039)"`
 	whole := `"0+5 hello"`
