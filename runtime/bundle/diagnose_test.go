@@ -109,10 +109,11 @@ try { const name = "dyn"; require(name) } catch (e) { log(e.message) }
 func TestNoBundle(t *testing.T) {
 	r := runFiles(t, map[string]string{
 		"dist/index.js": `import { DurableObject } from "cloudflare:workers"; import sql from "./q.sql"; import { x } from "./chunk.js";
-class Room extends DurableObject {} log(sql, x, Room.name); export { Room, Room as default };`,
+globalThis.process = { env: { NODE_ENV: "here" } };
+class Room extends DurableObject {} log(sql, x, Room.name, typeof BUILD, process.env.NODE_ENV); export { Room, Room as default };`,
 		"dist/q.sql": "select", "dist/chunk.js": "export const x = 1",
-	}, Options{Entry: "dist/index.js", NoBundle: true})
-	r.wantLog("select 1 Room")
+	}, Options{Entry: "dist/index.js", NoBundle: true, Define: map[string]string{"BUILD": `"x"`}})
+	r.wantLog("select 1 Room undefined here")
 	if got := strings.Join(r.b.ExportNames(), ","); got != "Room,default" {
 		t.Errorf("ExportNames = %s", got)
 	}

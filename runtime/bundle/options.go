@@ -142,14 +142,18 @@ func (o Options) normalized() Options {
 	if o.Builtins == nil {
 		o.Builtins = func(string) bool { return false }
 	}
-	o.Define = defines(o.Define)
+	o.Define = defines(o.Define, o.NoBundle)
 	o.Rules = slices.Concat(o.Rules, defaultRules)
 	return o
 }
 
 // defines adds to the project's what wrangler defines for development. The plain
-// process.env.NODE_ENV alone is also esbuild's own default.
-func defines(project map[string]string) map[string]string {
+// process.env.NODE_ENV alone is also esbuild's own default. What is bundled already is
+// run as it is, so there it stands for itself, and nothing else is replaced.
+func defines(project map[string]string, bundled bool) map[string]string {
+	if bundled {
+		return map[string]string{"process.env.NODE_ENV": "process.env.NODE_ENV"}
+	}
 	all := map[string]string{}
 	for _, name := range []string{"process.env.NODE_ENV", "global.process.env.NODE_ENV", "globalThis.process.env.NODE_ENV"} {
 		all[name] = `"development"`
