@@ -293,6 +293,13 @@ var rules = []rule{
 	{"Constructor Promise requires", func(site, string) string { return "Promise constructor cannot be invoked without 'new'" }},
 	{"[object Object] is not extensible", func(site, string) string { return "#<Object> is not extensible" }},
 	{"Expecting a function in instanceof check", func(site, string) string { return "Right-hand side of 'instanceof' is not callable" }},
+	{"prototype is not an object", func(s site, _ string) string {
+		class, ok := s.machine.Peek(1).(*goja.Object)
+		if !ok {
+			return ""
+		}
+		return fmt.Sprintf("Function has non-object prototype '%s' in instanceof check", s.engine.Text(class.Get("prototype")))
+	}},
 	{"Proxy already revoked", func(s site, _ string) string {
 		trap := "get"
 		if strings.HasPrefix(s.op(), "set") {
