@@ -54,7 +54,13 @@ type mutator struct {
 	failing bool
 	// whole are conditions that are negated as a whole already.
 	whole map[ast.Node]bool
+	// cases are the conditions of switches, with the switch: coverage has no place for
+	// them, but for the statement that they are part of.
+	cases []caseOf
 }
+
+// caseOf is a condition of a switch, as bytes of the file.
+type caseOf struct{ from, to, at int }
 
 // mutate lists the mutants of the functions of a file; no names mean all.
 func mutate(top, file string, names []string) ([]mutant, error) {
@@ -103,6 +109,12 @@ func (m *mutator) addRange(op string, from, to int, with string) {
 	key := m.fn + op + text
 	m.out = append(m.out, mutant{File: m.file, Func: m.fn, Op: op, Text: text, Nth: m.count[key],
 		line: placeAt(m.src, from).Line, from: from, to: to, with: with, start: placeAt(m.src, from), end: placeAt(m.src, to)})
+	for _, c := range m.cases {
+		if c.from <= from && to <= c.to {
+			last := &m.out[len(m.out)-1]
+			last.start, last.end = placeAt(m.src, c.at), placeAt(m.src, c.at)
+		}
+	}
 	m.count[key]++
 }
 
@@ -110,6 +122,12 @@ func (m *mutator) visit(n ast.Node) bool {
 	switch n := n.(type) {
 	case *ast.BlockStmt:
 		m.statements(n.List)
+	case *ast.SwitchStmt:
+		for _, s := range n.Body.List {
+			for _, e := range s.(*ast.CaseClause).List {
+				m.cases = append(m.cases, caseOf{m.offset(e.Pos()), m.offset(e.End()), m.offset(n.Pos())})
+			}
+		}
 	case *ast.CaseClause:
 		m.statements(n.Body)
 	case *ast.IfStmt:

@@ -87,6 +87,23 @@ func checkCopies(t *testing.T, file string, s schema, mutants []numbered) {
 	}
 }
 
+// A mutant in a condition of a switch is covered by who comes to the switch.
+func TestCases(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "sample.go")
+	if err := os.WriteFile(path, []byte("package sample\n\nfunc f(n int) int {\n\tswitch {\n\tcase n > 1:\n\t\treturn n\n\t}\n\treturn 0\n}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	list, err := mutate(filepath.Dir(path), "sample.go", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range list {
+		if inCase := m.line == 5; inCase != (m.start == place{4, 2}) {
+			t.Errorf("%s is covered at %v", m.name(), m.start)
+		}
+	}
+}
+
 const schemaSample = `package sample
 
 type Box[T any] struct{ n int }
