@@ -91,6 +91,15 @@ func (p *Promises) Microtask(fn func()) {
 	p.queueJob(p.engine.Turns.cur, func(goja.Value) { fn() }, nil)
 }
 
+// After calls fn in a promise job behind others, n jobs from now; at once for 0.
+func (p *Promises) After(n int, fn func()) {
+	if n == 0 {
+		fn()
+		return
+	}
+	p.Microtask(func() { p.After(n-1, fn) })
+}
+
 // queueJob calls fn with v in a promise job of a frame.
 func (p *Promises) queueJob(frame *Frame, fn func(goja.Value), v goja.Value) {
 	e := p.engine

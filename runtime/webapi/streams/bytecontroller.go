@@ -91,15 +91,16 @@ func (c *controller) finish() {
 	c.giveBack()
 }
 
-// giveBack answers the reads into views of a stream that is closed.
+// giveBack answers the reads into views of a stream that is closed, those that were
+// allocated for them included.
 func (c *controller) giveBack() {
 	waiting := c.pending.takeAll()
 	r := c.stream.reader
-	if r == nil || !r.byob {
+	if r == nil || !r.byob && !c.allocates() {
 		return
 	}
 	for _, d := range waiting {
-		if d.kind == intoView {
+		if d.kind != intoNobody {
 			c.answer(d, r.requests.take())
 		}
 	}
@@ -173,20 +174,39 @@ func (c *controller) parts() bool {
 	return c.stream.single && (r == nil || !r.whole)
 }
 
+// allocates reports whether reads without a view are given one, of autoAllocate bytes, that
+// is filled as if a reader had brought it (workerd: src/workerd/api/streams/queue.c++,
+// ByteQueue). What Go reads is left as it came.
+func (c *controller) allocates() bool {
+	r := c.stream.reader
+	return c.autoAllocate > 0 && r != nil && !r.byob && !r.whole
+}
+
 // pullBytes is [[PullSteps]] of a byte controller (section 4.7.4).
 func (c *controller) pullBytes(request readRequest) {
-	if c.size > 0 {
-		c.fromQueue(request)
-		return
-	}
-	if n := c.autoAllocate; n > 0 {
-		var buffer *goja.Object
-		if thrown := c.p.Engine.Try(func() { buffer = c.p.newBuffer(n) }); thrown != nil {
-			request.fail(thrown)
+	if !c.allocates() {
+		if c.size > 0 {
+			c.fromQueue(request)
 			return
 		}
-		c.pending.push(&pullInto{buffer: buffer, bufferLen: n, len: n, min: 1, size: 1, class: c.p.Engine.Primordial("Uint8Array"), kind: intoDefault})
+		c.stream.reader.requests.push(request)
+		c.callPull()
+		return
 	}
+	n := c.autoAllocate
+	var buffer *goja.Object
+	if thrown := c.p.Engine.Try(func() { buffer = c.p.newBuffer(n) }); thrown != nil {
+		request.fail(thrown)
+		return
+	}
+	d := &pullInto{buffer: buffer, bufferLen: n, len: n, min: 1, size: 1, class: c.p.Engine.Primordial("Uint8Array"), kind: intoDefault}
+	if c.size > 0 {
+		c.fill(d)
+		c.drained()
+		request.chunk(d.view(c.p))
+		return
+	}
+	c.pending.push(d)
 	c.stream.reader.requests.push(request)
 	c.callPull()
 }
@@ -268,7 +288,7 @@ func (c *controller) enqueueBytes(x piece) {
 	switch r := c.stream.reader; {
 	case r == nil:
 		c.push(x)
-	case r.byob:
+	case r.byob || c.allocates():
 		c.push(x)
 		c.fillPending()
 	default:

@@ -15,6 +15,8 @@ type iterator struct {
 	r        *reader
 	keep     bool             // its end does not cancel the stream
 	ongoing  *engine.Deferred // nil: nothing is
+	behind   bool             // what is ongoing has waited for something
+	single   bool             // of a stream of the platform's own, which has no such promises
 	finished bool
 }
 
@@ -22,7 +24,7 @@ type iterator struct {
 func (s *readable) values(choice goja.Value) goja.Value {
 	p := s.p
 	keep := argument(p.options(choice, 1, "ReadableStream", "values", "ReadableStreamValuesOptions"), "preventCancel").ToBoolean()
-	it := &iterator{p: p, r: s.acquire(false), keep: keep}
+	it := &iterator{p: p, r: s.acquire(false), keep: keep, single: s.single}
 	obj := p.VM.CreateObject(p.iteratorPrototype())
 	p.Engine.Attach(obj, it)
 	return obj
@@ -51,13 +53,35 @@ func (p *Streams) iteratorPrototype() *goja.Object {
 	return proto
 }
 
+// Where JavaScript is the source, workerd's iterator settles a promise of its own behind
+// several others (jsg/iterator.h, AsyncGenerator). Code that writes between two reads sees
+// how many jobs that takes: so many more than it takes here.
+const (
+	jobsOfResult  = 6 // a value, or the end; one less behind an earlier call
+	jobsOfFailure = 2
+	jobsOfCancel  = 5 // return() that cancels the stream
+	jobsOfReturn  = 3 // return() that keeps it
+)
+
+// later calls fn behind so many jobs, at once for a stream of the platform's own.
+func (it *iterator) later(jobs int, fn func()) {
+	if it.single {
+		jobs = 0
+	}
+	it.p.Engine.Promises.After(jobs, fn)
+}
+
 // after runs steps once what is going on has ended, at once if nothing is.
 func (it *iterator) after(steps func() *engine.Deferred) *engine.Deferred {
 	if it.ongoing == nil {
+		it.behind = false
 		it.ongoing = steps()
 		return it.ongoing
 	}
-	follow := func(_ goja.Value, next *engine.Deferred) { next.Follow(steps()) }
+	follow := func(_ goja.Value, next *engine.Deferred) {
+		it.behind = true
+		next.Follow(steps())
+	}
 	it.ongoing = it.ongoing.Chain(follow, follow)
 	return it.ongoing
 }
@@ -68,20 +92,30 @@ func (it *iterator) next() *engine.Deferred { return it.after(it.step) }
 func (it *iterator) step() *engine.Deferred {
 	p := it.p
 	if it.finished {
-		return p.Engine.Promises.Fulfilled(p.iterationResult(goja.Undefined(), true))
+		done := p.Engine.Promises.New()
+		it.later(jobsOfResult, func() { done.Resolve(p.iterationResult(goja.Undefined(), true)) })
+		return done
 	}
 	read := &iteratorRead{it: it}
 	read.Init(p.Engine)
 	it.r.read(read)
 	return read.Chain(func(v goja.Value, next *engine.Deferred) {
-		it.ongoing = nil
 		if read.ended {
 			it.finished = true
 		}
-		next.Resolve(p.iterationResult(v, read.ended))
+		jobs := jobsOfResult
+		if it.behind {
+			jobs--
+		}
+		it.later(jobs, func() {
+			it.ongoing = nil
+			next.Resolve(p.iterationResult(v, read.ended))
+		})
 	}, func(reason goja.Value, next *engine.Deferred) {
-		it.ongoing = nil
-		next.Reject(reason)
+		it.later(jobsOfFailure, func() {
+			it.ongoing = nil
+			next.Reject(reason)
+		})
 	})
 }
 
@@ -100,7 +134,13 @@ func (it *iterator) end(value goja.Value) *engine.Deferred {
 		it.r.release()
 		return result
 	})
-	return ended.Chain(func(_ goja.Value, next *engine.Deferred) { next.Resolve(p.iterationResult(value, true)) }, nil)
+	jobs := jobsOfCancel
+	if it.keep {
+		jobs = jobsOfReturn
+	}
+	return ended.Chain(func(_ goja.Value, next *engine.Deferred) {
+		it.later(jobs, func() { next.Resolve(p.iterationResult(value, true)) })
+	}, nil)
 }
 
 // iteratorRead is one read of an iterator.

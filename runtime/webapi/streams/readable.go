@@ -67,8 +67,8 @@ func (s *readable) close() {
 	if r.closed != nil {
 		r.closed.Fulfil(goja.Undefined())
 	}
-	if r.byob {
-		return
+	if r.byob || s.controller.allocates() {
+		return // giveBack answers them
 	}
 	for _, request := range r.requests.takeAll() {
 		request.close(nil)

@@ -113,7 +113,8 @@ func (r *reader) read(request readRequest) {
 	}
 }
 
-// readResult is a read that JavaScript made.
+// readResult is a read that JavaScript made. Where JavaScript is the source, its promise is
+// settled in a job of its own: in workerd it follows another one (api/streams/readable.c++).
 type readResult struct {
 	p *idl
 	engine.Deferred
@@ -127,26 +128,28 @@ func (p *idl) newRead() *readResult {
 }
 
 func (r *readResult) chunk(v goja.Value) {
-	r.over()
-	r.Resolve(r.p.result(v, false))
+	r.over(func() { r.Resolve(r.p.result(v, false)) })
 }
 
 func (r *readResult) close(view goja.Value) {
-	r.over()
-	r.Resolve(r.p.result(view, true))
+	r.over(func() { r.Resolve(r.p.result(view, true)) })
 }
 
 func (r *readResult) fail(reason goja.Value) {
-	r.over()
-	r.Reject(reason)
+	r.over(func() { r.Reject(reason) })
 }
 
-// over lets the next read begin, in a job before those that wait for this one.
-func (r *readResult) over() {
-	if s := r.of; s != nil {
-		r.of = nil
-		r.p.Engine.Promises.Microtask(func() { s.reading = false })
+// over settles the promise, and lets the next read of a stream that has one at a time begin,
+// in a job before those that wait for this one.
+func (r *readResult) over(settle func()) {
+	s := r.of
+	if s == nil {
+		r.p.Engine.Promises.Microtask(settle)
+		return
 	}
+	r.of = nil
+	r.p.Engine.Promises.Microtask(func() { s.reading = false })
+	settle()
 }
 
 // newReadOf is a read of a stream. It throws if the stream has one read at a time

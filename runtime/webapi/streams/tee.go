@@ -37,6 +37,7 @@ func (s *readable) tee() (a, b *readable) {
 		}
 		made[i] = p.create(o)
 		t.branches[i] = made[i].controller
+		t.branches[i].autoAllocate = s.controller.autoAllocate
 		if s.single && !s.disturbed {
 			made[i].fixed = s.length()
 		}

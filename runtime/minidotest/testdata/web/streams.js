@@ -1627,3 +1627,54 @@ check("byob resizable", async () => {
   const { value } = await rs.getReader({ mode: "byob" }).read(view);
   return [value.length, value.buffer.resizable, value.buffer.maxByteLength, view.length, view.buffer.detached];
 });
+// workerd: how many jobs a read takes, and a step of an iterator. Code that writes between two reads sees it.
+const settled = () => new Promise((r) => setTimeout(r, 2));
+const jobs = async (begin, go) => {
+  let n = 0, at = "never";
+  const count = () => { if (++n < 40) Promise.resolve().then(count); };
+  const result = begin();
+  if (go) await settled();
+  result.then((r) => { at = [n, r.value, r.done]; }, (e) => { at = [n, e]; });
+  Promise.resolve().then(count);
+  go?.();
+  await settled();
+  return at;
+};
+for (const type of [undefined, "bytes"]) {
+  const made = (way) => { let c; const s = new ReadableStream({ type, start(k) { c = k; } }), it = way === "read" ? s.getReader() : s.values({ preventCancel: way === "kept" }); return { c, it, next: () => (it.read ?? it.next).call(it) }; };
+  for (const way of ["read", "values"]) check(`jobs of ${way} ${type}`, async () => {
+    const chunk = () => new Uint8Array([7]), out = [];
+    for (const [act, value] of [["enqueue", chunk], ["close"], ["error", () => "broken"]]) {
+      const early = made(way), late = made(way);
+      out.push(await jobs(early.next, () => early.c[act](value?.())));
+      late.c[act](value?.());
+      out.push(await jobs(late.next));
+    }
+    return out;
+  });
+  check(`jobs of return ${type}`, async () => [await jobs(() => made("values").it.return(1)), await jobs(() => made("kept").it.return(1))]);
+}
+check("jobs of two steps", async () => { const s = new ReadableStream({ start(c) { c.enqueue(1); c.enqueue(2); } }), it = s.values(); it.next(); return jobs(() => it.next()); });
+check("for await and write", async () => {
+  const log = [], { readable, writable } = new TransformStream(), w = writable.getWriter();
+  (async () => { for (const x of ["a", "b"]) { log.push("write " + x); await w.write(x); log.push("wrote " + x); } })();
+  let n = 0;
+  for await (const x of readable) { log.push("read " + x); if (++n === 2) break; }
+  return log;
+});
+// workerd: a read without a view is given one of autoAllocateChunkSize bytes, 4,096 if that is not there, and what is queued is put into it.
+check("reads that allocate", async () => {
+  const out = [], tell = ({ done, value }) => [done, value?.byteLength, value?.buffer.byteLength];
+  const soon = (p) => Promise.race([p, settled().then(() => "waits")]);
+  for (const autoAllocateChunkSize of [undefined, 16]) {
+    const made = (more) => { let c; const s = new ReadableStream({ type: "bytes", autoAllocateChunkSize, start(k) { c = k; }, ...more }); return { c, s, r: s.getReader() }; };
+    const queued = async (...sizes) => { const { c, r } = made(); for (const n of sizes) c.enqueue(new Uint8Array(n)); return [tell(await r.read()), await soon(r.read().then(tell))]; };
+    out.push(await queued(1, 2), await queued(40), await queued(5000));
+    { const { c, r } = made(), p = [r.read(), r.read()]; await settled(); c.close(); out.push((await Promise.all(p)).map(tell), tell(await r.read())); }
+    { const { r } = made(), p = r.read(); await settled(); r.cancel(); out.push(tell(await p)); }
+    { const { r } = made({ pull(k) { k.close(); k.byobRequest.respond(0); } }); out.push(tell(await r.read())); }
+    { const { c, s, r } = made(); r.releaseLock(); const t = s.tee().map((x) => x.getReader()), p = t.map((x) => x.read()); await settled(); c.enqueue(new Uint8Array(3)); out.push((await Promise.all(p)).map(tell)); const q = t.map((x) => x.read()); await settled(); c.close(); out.push((await Promise.all(q)).map(tell)); }
+    { const { c, s, r } = made(); r.releaseLock(); for (const n of [3, 5000]) c.enqueue(new Uint8Array(n)); c.close(); out.push((await new Response(s).bytes()).length); }
+  }
+  return out;
+});
