@@ -18,8 +18,8 @@ type past interface {
 
 // pastOf calls use with the history of the object, or of a facet, by the names that lead to
 // it. The database of a facet that does not run is open meanwhile, and what Restore asked for
-// is done then. Loop-confined, as is what
-// starts facets, so that nothing else opens that database.
+// is done then. Loop-confined, as is what starts facets, so that nothing else opens that
+// database.
 func (r Ref) pastOf(o *durableobject.Object, facet []string, use func(past) error) (err error) {
 	if running := durableobject.Facet(o, facet); running != nil {
 		return use(running.Past())

@@ -74,6 +74,8 @@ type Handle struct {
 	giveUp     func(error)   // ends the attempt to connect
 	sentClose  bool          // close() was called, or answered for it
 	gotClose   bool
+	answered   bool // the peer's Close frame came before one was sent
+	lost       bool // the connection ended without one
 	failed     bool
 	url        string
 	protocol   string
@@ -233,15 +235,27 @@ func (h *Handle) open() {
 	sock.Bind(socketReceiver{h})
 }
 
-// settle lets the context go once neither side will send any more.
+// settle lets the context go once neither side will send any more. In workerd an end that
+// was closed by its peer, and has answered, then finds that the peer is gone, and says so in
+// an "error" event (api/web-socket.c++; with wrangler dev also where a client closes).
 func (h *Handle) settle() {
-	if h.op == nil || !h.failed && !(h.gotClose && h.sentClose) {
+	if h.op == nil || !h.failed && !h.lost && !(h.gotClose && h.sentClose) {
 		return
 	}
 	h.op.Drop()
 	h.op = nil
 	h.Socket.Bind(nil)
-	h.owner.Release()
+	if !h.answered || h.failed {
+		h.owner.Release()
+		return
+	}
+	e := h.p.Engine
+	h.owner.Emit(func() { // behind the answer, whose arrival is an event of the peer
+		e.Post(h.frame, "websocket error", func() {
+			h.dispatchError(e.Errors.New("Error", "Network connection lost."))
+			h.owner.Release()
+		})
+	})
 }
 
 // socketReceiver posts what arrives to the loop.
@@ -251,7 +265,7 @@ type socketReceiver struct{ h *Handle }
 func (r socketReceiver) OnMessage(m event.Message) {
 	h := r.h
 	h.p.Engine.Post(h.frame, cmp.Or(killpoint.Inherited(m.Cause), "websocket message"), func() {
-		if h.failed {
+		if h.failed || h.lost {
 			return
 		}
 		var data goja.Value
@@ -271,20 +285,19 @@ func (r socketReceiver) OnMessage(m event.Message) {
 func (r socketReceiver) OnClose(code int, reason string, clean bool) {
 	h := r.h
 	h.p.Engine.Post(h.frame, "websocket close", func() {
-		h.gotClose = true
+		h.gotClose = clean // a listener that hears of a loss still sees an open socket, as in workerd
 		switch {
 		case !clean:
-			h.failed, code = true, 1006
-			if reason == "" {
-				reason = "WebSocket disconnected without sending Close frame."
-			}
+			h.lost, code, reason = true, 1006, "WebSocket disconnected without sending Close frame."
 		case code == 0:
 			code = 1005
 		}
-		if clean && !h.sentClose && h.p.Enabled(compat.WebSocketAutoReplyToClose) {
+		h.answered = clean && !h.sentClose
+		if h.answered && h.p.Enabled(compat.WebSocketAutoReplyToClose) {
 			h.emitClose(code, reason)
 		}
 		h.deliver(h.p.events.NewClose(code, reason, clean))
+		h.gotClose = true
 		h.settle()
 	})
 }
@@ -336,7 +349,7 @@ func (h *Handle) send(v goja.Value) {
 	if h.sentClose {
 		p.Engine.Throw("TypeError", "Can't call WebSocket send() after close().")
 	}
-	if h.failed || h.state == socketReleased {
+	if h.failed || h.lost || h.state == socketReleased {
 		return
 	}
 	h.checkOpen()
@@ -376,7 +389,7 @@ func (h *Handle) close(code, reason goja.Value) {
 			panic(p.NewDOMException("SyntaxError", "WebSocket close reason must not be longer than 123 bytes when UTF-8 encoded."))
 		}
 	}
-	if h.sentClose || h.failed || h.state == socketReleased {
+	if h.sentClose || h.failed || h.lost || h.state == socketReleased {
 		return
 	}
 	if h.state == socketConnecting {

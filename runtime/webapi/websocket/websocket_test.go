@@ -75,7 +75,7 @@ func TestWebSocketPair(t *testing.T) {
 	w.Run(pairHelper)
 	w.Run(script)
 	const arrived = `[2,"amessage","hi","amessage","[object ArrayBuffer]","amessage","[object ArrayBuffer]","bmessage","7","bclose",3001,"bye",true,`
-	w.Said(arrived + `3,"aclose",3001,"bye",true,3,3,3]`)
+	w.Said(arrived + `3,"aclose",3001,"bye",true,3,"berror","Uncaught Error: Network connection lost.",3,3]`)
 	if w.Context.Held() != 0 || len(w.Context.Ops()) != 0 {
 		t.Errorf("after the close: %d holds, %d operations", w.Context.Held(), len(w.Context.Ops()))
 	}
@@ -138,6 +138,14 @@ func TestWebSocketResponse(t *testing.T) {
 	sock.Drop(1006, "", errors.New("connection reset"))
 	w.Run(`say(JSON.stringify(ev)); server.send("dropped silently")`)
 	w.Said(`["error","Uncaught Error: connection reset","close",1006,"WebSocket disconnected without sending Close frame.",false,3]`)
+	upgrade()
+	sock.Drop(1006, "somebody's reason", nil)
+	w.Run(`say(JSON.stringify([...ev, server.readyState])); server.send("dropped silently"); server.close(1000)`)
+	w.Said(`["close",1006,"WebSocket disconnected without sending Close frame.",false,1,2]`)
+	upgrade()
+	sock.Close(1000, "bye")
+	w.Run(`await new Promise(r => setTimeout(r, 1)); say(JSON.stringify([...ev, server.readyState]))`)
+	w.Said(`["close",1000,"bye",true,3,"error","Uncaught Error: Network connection lost.",3]`)
 	if w.Context.Held() != 0 {
 		t.Errorf("%d holds", w.Context.Held())
 	}
