@@ -60,6 +60,7 @@ type API struct {
 	modules map[string]*goja.Object
 	lines   lines
 	passed  *[]event.Capability // stubs in the arguments that are being packed, if they pass to the callee
+	tracer  *tracer             // nil before its first use
 	ids     *engine.Class[*objectID]
 	spaces  *engine.Class[*namespace]
 

@@ -61,7 +61,20 @@ func (mods modules) workers() *goja.Object {
 		return goja.Undefined()
 	}))
 	mods.defineOverrides(m)
+	mods.defineTracing(m)
 	return m
+}
+
+// defineTracing puts tracing on the module, made when it is first asked for.
+func (mods modules) defineTracing(m *goja.Object) {
+	a := mods.api
+	var made *goja.Object
+	m.DefineAccessorProperty("tracing", a.Engine.Func("tracing", 0, func(goja.FunctionCall) goja.Value {
+		if made == nil {
+			made = a.Tracing()
+		}
+		return made
+	}), nil, goja.FLAG_FALSE, goja.FLAG_TRUE)
 }
 
 func (mods modules) email() *goja.Object {

@@ -19,7 +19,9 @@ import (
 
 // execution is ctx of a stateless event: ExecutionContext. What it does is done to the
 // event that calls it, as in workerd, whichever it was made for.
-type execution struct{}
+type execution struct {
+	tracing *goja.Object // made at its first use
+}
 
 func (i *Isolate) defineExecution() {
 	i.execution = engine.DefineClass(i.Engine, engine.ClassDef[*execution]{
@@ -43,6 +45,14 @@ func (i *Isolate) defineExecution() {
 				}
 				context.Kill(ev)
 				panic(i.CF.FromError(ev))
+			}},
+		},
+		Accessors: []engine.Accessor[*execution]{
+			{Name: "tracing", Get: func(x *execution, _ *goja.Object) goja.Value {
+				if x.tracing == nil {
+					x.tracing = i.CF.Tracing()
+				}
+				return x.tracing
 			}},
 		},
 	})
