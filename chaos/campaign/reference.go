@@ -504,22 +504,19 @@ func (r *caseRun) learn(ctx context.Context) (*oracle.Mask, error) {
 		states = append(states, *c.unharmed)
 	}
 	c.mu.Unlock()
-	var births []oracle.State
 	first := r.referTo(ctx, 0, nil, drive.Breaks{}, nil)
 	if c.Mode == Workerd {
 		first = r.refer(ctx, terms{seed: c.Seed, start: world.Epoch, horizon: c.Horizon, pace: r.pace, sim: true})
 	}
-	for _, label := range first.points {
-		if !strings.HasPrefix(label, "commit:after(") || !strings.HasSuffix(label, ")/start#1") {
-			continue
-		}
+	births, err := oracle.Births(first.points, states[0], func(label string) (s oracle.State, err error) {
 		f := r.refer(ctx, terms{seed: first.seed, start: first.start, horizon: first.horizon, pace: r.pace, birth: label})
-		if f.err != nil {
-			return nil, f.err
-		}
 		if f.state != nil {
-			births = append(births, f.state.Newborn(strings.TrimSuffix(strings.TrimPrefix(label, "commit:after("), ")/start#1")))
+			s = *f.state
 		}
+		return s, f.err
+	})
+	if err != nil {
+		return nil, err
 	}
 	learnt := oracle.Learn(states, births, c.Mask)
 	c.mu.Lock()

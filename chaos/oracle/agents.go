@@ -72,6 +72,7 @@ func (s State) readAgents(db *evidence.DB, at place, name string) error {
 	if !known {
 		return nil
 	}
+	s.agents[place{namespace: at.namespace, object: at.object}] = true
 	rows, err := db.Query("SELECT * FROM " + evidence.QuoteName(name))
 	var t told
 	for _, r := range rows {

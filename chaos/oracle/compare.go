@@ -484,13 +484,18 @@ func cells(row string) string { return columnName.ReplaceAllString(row, "") }
 
 var columnName = lazyregexp.New(`(^| )[A-Za-z_.\[\]#]+=`)
 
-// born is s with the objects that it lacks and got has, as their constructors leave them.
+// born is s with the objects that it lacks and got has, as their constructors leave them,
+// or their onStart where got has rows of that.
 func (s State) born(got State, births []State) State {
 	out := State{tables: maps.Clone(s.tables)}
 	for _, space := range slices.Sorted(maps.Keys(got.spaces())) {
 		has := s.objects(space)
 		for _, birth := range births {
-			for at, t := range birth.tables { // order-independent: each place is copied once
+			left := birth.tables
+			if got.isStarted(birth) {
+				left = birth.started
+			}
+			for at, t := range left { // order-independent: each place is copied once
 				if at.namespace == space && !has[at.object] && got.objects(space)[at.object] {
 					out.tables[at] = t
 				}
@@ -498,6 +503,16 @@ func (s State) born(got State, births []State) State {
 		}
 	}
 	return out
+}
+
+// isStarted reports whether s has rows that only the onStart of a newborn object leaves.
+func (s State) isStarted(birth State) bool {
+	for at, t := range birth.started { // order-independent: a question
+		if len(t.rows) > len(birth.tables[at].rows) && len(s.tables[at].rows) > len(birth.tables[at].rows) {
+			return true
+		}
+	}
+	return false
 }
 
 // The kinds of findings, which are the invariants of docs/chaos.md.

@@ -2,6 +2,7 @@ package oracle
 
 import (
 	"encoding/json"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -165,6 +166,36 @@ func TestBirths(t *testing.T) {
 	}
 	if kind, _ := Judge(world("a/x accounts name=ann balance=90"), []State{world()}, m, true); kind == "" {
 		t.Error("an object that is otherwise passes")
+	}
+}
+
+// An agent that a call has created has what its onStart leaves, if it came so far; a class
+// without one does not.
+func TestStarted(t *testing.T) {
+	points := []string{"rpc:before(worker)/fetch#1", "commit:after(A/x)/start#1", "commit:before(A/x)/fetch#1", "commit:after(A/y)/start#1", "commit:after(A/x)/fetch#1", "commit:after(A/x)/message#1", "commit:after(A/y)/fetch#1"}
+	clean := world("a/x (state) count=6", "a/y (state) count=6")
+	clean.agents = map[place]bool{{namespace: "a", object: "x"}: true}
+	var asked []string
+	births, err := Births(points, clean, func(point string) (State, error) { asked = append(asked, point); return clean, nil })
+	if got, want := fmt.Sprint(asked), "[commit:after(A/x)/start#1 commit:after(A/x)/fetch#1 commit:after(A/y)/start#1]"; err != nil || got != want || len(births) != 2 || len(births[0].started) != 1 || births[1].started != nil {
+		t.Errorf("asked for %s: %v %v", got, births, err)
+	}
+	done := world("a/x (state) count=6", "a/x config v=1")
+	started := world("a/x (state) count=5", "a/x config v=1")
+	m := Learn([]State{done}, []State{{started: started.tables}}, nil)
+	for name, c := range map[string]struct {
+		got   State
+		fault bool
+	}{
+		"constructed": {world(), false}, "started": {started, false}, "done": {done, false},
+		"half": {world("a/x (state) count=6"), true}, "neither": {world("a/x (state) count=7", "a/x config v=1"), true},
+	} {
+		if kind, diff := Judge(c.got, []State{done, world()}, m, true); (kind != "") != c.fault {
+			t.Errorf("%s: %q %v", name, kind, diff)
+		}
+	}
+	if kind, _ := Judge(started, []State{done, world()}, Learn([]State{done}, []State{world()}, nil), true); kind == "" {
+		t.Error("what a first call has left half done passes")
 	}
 }
 

@@ -25,6 +25,9 @@ type State struct {
 	tables map[place]table
 	cut    map[string]bool // see cutSockets
 	woken  int             // how often objects hibernated
+	agents map[place]bool  // objects, with no name of a table, that are agents of the agents SDK
+	// started is what the object of Newborn has once its onStart has run too.
+	started map[place]table
 }
 
 // place is where a table is.
@@ -78,7 +81,7 @@ var readers = map[string]func(s State, file string, at place) error{
 // Read reads the state of a persist directory that no server uses, and the effects in
 // the history of its run.
 func Read(dir string, events []history.Event) (State, error) {
-	s := State{tables: map[place]table{}, cut: cutSockets(events), woken: hibernations(events)}
+	s := State{tables: map[place]table{}, agents: map[place]bool{}, cut: cutSockets(events), woken: hibernations(events)}
 	for kind, read := range readers { // order-independent: each fills places of its own
 		files, err := fs.Glob(os.DirFS(dir), "v3/"+kind+"/*/*.sqlite")
 		if err != nil {
@@ -112,19 +115,33 @@ func (s State) Newborn(label string) State {
 			parents = append(parents, name[:i])
 		}
 	}
-	out := State{tables: map[place]table{}}
-	for at, t := range s.tables { // order-independent: each place is copied once
+	out := State{tables: map[place]table{}, agents: map[place]bool{}}
+	its := func(at place) bool {
 		is := func(name string) bool {
 			id, _, _ := strings.Cut(at.object, ".")
 			return id == name || id == objectid.NewNamespace(at.namespace).FromName(name).String()
 		}
-		facet := strings.Contains(at.object, ".")
-		if strings.HasPrefix(at.namespace, storeSpaces) || at.namespace != "" && (!facet && is(name) || facet && slices.ContainsFunc(parents, is)) {
+		if strings.Contains(at.object, ".") {
+			return slices.ContainsFunc(parents, is)
+		}
+		return at.namespace != "" && is(name)
+	}
+	for at, t := range s.tables { // order-independent: each place is copied once
+		if strings.HasPrefix(at.namespace, storeSpaces) || its(at) {
 			out.tables[at] = t
+		}
+	}
+	for at := range s.agents { // order-independent, too
+		if its(at) {
+			out.agents[at] = true
 		}
 	}
 	return out
 }
+
+// agent reports whether the object of Newborn is an agent of the agents SDK, whose onStart
+// makes its tables, in a turn of its own behind the constructor's.
+func (s State) agent() bool { return len(s.agents) > 0 }
 
 // readKVNamespace reads the entries of a KV binding; their values are files.
 func (s State) readKVNamespace(file string, at place) error {
