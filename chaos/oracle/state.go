@@ -131,7 +131,7 @@ func (s State) Newborn(label string) State {
 			out.tables[at] = t
 		}
 	}
-	for at := range s.agents { // order-independent, too
+	for at := range s.agents { // order-independent: into another map
 		if its(at) {
 			out.agents[at] = true
 		}
