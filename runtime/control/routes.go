@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
-	"runtime/metrics"
 	"time"
 
 	"minido.dev/minido/durableobject"
@@ -16,6 +15,7 @@ import (
 	"minido.dev/minido/internal/sched"
 	"minido.dev/minido/internal/sqlite"
 	"minido.dev/minido/runtime/dashboard"
+	"minido.dev/minido/runtime/engine"
 	"minido.dev/minido/runtime/server"
 )
 
@@ -152,18 +152,12 @@ type Status struct {
 func (c *Control) status(w http.ResponseWriter, _ *http.Request) {
 	s := c.opts.Server
 	st := Status{Version: c.opts.Version, PID: os.Getpid(), Worker: s.Project().Name, WorkerURL: s.URL(), Persist: s.PersistDir(),
-		HeapBytes: heapBytes(), Objects: s.LiveObjects(), Others: []string{}}
+		HeapBytes: engine.HeapBytes(), Objects: s.LiveObjects(), Others: []string{}}
 	for _, o := range s.Others() {
 		st.Others = append(st.Others, o.Project().Name)
 		st.Objects += o.LiveObjects()
 	}
 	reply(w, http.StatusOK, st)
-}
-
-func heapBytes() uint64 {
-	sample := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
-	metrics.Read(sample)
-	return sample[0].Value.Uint64()
 }
 
 // Object is one element of GET /v1/objects.

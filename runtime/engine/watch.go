@@ -247,15 +247,16 @@ type share struct {
 
 // NewHeapWatch returns a watch with a limit in bytes.
 func NewHeapWatch(limit uint64) *HeapWatch {
-	return newHeapWatch(limit, heapBytes)
+	return newHeapWatch(limit, HeapBytes)
 }
 
 func newHeapWatch(limit uint64, heap func() uint64) *HeapWatch {
 	return &HeapWatch{limit: limit, heap: heap, last: heap(), grown: map[*Engine]*share{}}
 }
 
-// heapBytes is what objects occupy, garbage that is not collected yet included.
-func heapBytes() uint64 {
+// HeapBytes is what objects occupy in the process's heap, those of all engines and Go's own,
+// garbage that is not collected yet included. Safe for concurrent use.
+func HeapBytes() uint64 {
 	sample := [1]metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
 	metrics.Read(sample[:])
 	return sample[0].Value.Uint64()

@@ -114,7 +114,7 @@ func TestMatchOnABusyMachine(t *testing.T) {
 func TestGarbageIsNoGrowth(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // it stays until the watch collects it
 	w := newWorld(t)
-	h := NewHeapWatch(heapBytes() + 64<<20)
+	h := NewHeapWatch(HeapBytes() + 64<<20)
 	for i, pause := range []time.Duration{0, time.Hour, time.Hour} {
 		w.clock.Advance(pause)
 		if err := w.e.Post(GlobalFrame, "garbage", func() {

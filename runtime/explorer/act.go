@@ -106,13 +106,9 @@ func (x *Explorer) scheduled(r *http.Request) answer {
 	case worker[0] == "":
 		return failure(http.StatusBadRequest, codeInvalid, "worker: Too small: expected string to have >=1 characters")
 	}
-	var body any
-	if bad := decode(r, &body); bad != nil {
+	ask, bad := fields(r)
+	if bad != nil {
 		return *bad
-	}
-	ask, ok := body.(map[string]any)
-	if !ok {
-		return invalid("", "object", body, true)
 	}
 	given, there := ask["cron"]
 	cron, ok := given.(string)
@@ -152,6 +148,18 @@ func (x *Explorer) scheduled(r *http.Request) answer {
 			}{outcome, noRetry}, nil))
 		})
 	}}
+}
+
+// fields is the body of a request, which is an object of JSON.
+func fields(r *http.Request) (map[string]any, *answer) {
+	var body any
+	bad := decode(r, &body)
+	ask, ok := body.(map[string]any)
+	if bad == nil && !ok {
+		wrong := invalid("", "object", body, true)
+		bad = &wrong
+	}
+	return ask, bad
 }
 
 // invalid is the API's text for a value of another type than it expects, or for none.

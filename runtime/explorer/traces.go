@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -238,7 +239,7 @@ var reads = lazyregexp.New(`(?is)^(\s|--[^\n]*(\n|$)|/\*.*?\*/)*(SELECT|WITH)\b`
 // ask runs one statement over what is kept.
 func (t *Traces) ask(sql string, params []any) (found table, err error) {
 	t.mu.Lock()
-	kept := append([]invocation(nil), t.kept...)
+	kept := slices.Clone(t.kept)
 	chance := t.chance.Fork("query")
 	t.mu.Unlock()
 	if !reads.MatchString(sql) {
@@ -351,7 +352,11 @@ func bound(p any) any {
 	case []any:
 		var texts []string
 		for _, one := range v {
-			texts = append(texts, fmt.Sprint(bound(one)))
+			text := "" // of null, as in JavaScript
+			if one != nil {
+				text = fmt.Sprint(bound(one))
+			}
+			texts = append(texts, text)
 		}
 		return strings.Join(texts, ",")
 	}
@@ -360,13 +365,9 @@ func bound(p any) any {
 
 // traces answers POST /local/observability/query.
 func (x *Explorer) traces(r *http.Request) answer {
-	var body any
-	if bad := decode(r, &body); bad != nil {
+	ask, bad := fields(r)
+	if bad != nil {
 		return *bad
-	}
-	ask, ok := body.(map[string]any)
-	if !ok {
-		return invalid("", "object", body, true)
 	}
 	given, there := ask["sql"]
 	sql, ok := given.(string)

@@ -80,7 +80,7 @@ func TestTraces(t *testing.T) {
 				`["info","[\"hello\",{\"a\":1}]",null],["warn","[\"careful\"]",null],["error","\"TypeError: boom\\n    at Object.fetch (worker.js:8:43)\"","GET"],["error","\"GET http://localhost/throw\"",null],` +
 				`["error","[\"cron\",\"* * * * *\"]",null],["info","\"scheduled\"",null]]`},
 		{"  -- a comment\n WITH x AS (SELECT ? AS p) SELECT p FROM x", []any{true}, `[["true"]]`},
-		{"SELECT ?", []any{[]any{1, "b"}}, `[["1,b"]]`},
+		{"SELECT ?", []any{[]any{1, nil, "b"}}, `[["1,,b"]]`},
 		{"SELECT 1", []any{1}, "400 [{10131 Wrong number of parameter bindings for SQL query.}]"},
 		{"DELETE FROM spans", nil, "400 [{10131 Only read-only SELECT/WITH queries are allowed}]"},
 		{"WITH x AS (SELECT 1) DELETE FROM spans", nil, "400 [{10131 Only read-only SELECT/WITH queries are allowed}]"},

@@ -3,13 +3,13 @@ package inspector
 import (
 	"encoding/json"
 	"maps"
-	"runtime/metrics"
 	"slices"
 	"strings"
 	"sync"
 
 	"minido.dev/minido/internal/netx"
 	"minido.dev/minido/internal/sched"
+	"minido.dev/minido/runtime/engine"
 	"minido.dev/minido/runtime/event"
 	"minido.dev/minido/runtime/feed"
 	"minido.dev/minido/runtime/isolate"
@@ -101,7 +101,7 @@ func (c *client) answer(ask call) {
 	case "Runtime.getIsolateId":
 		c.reply(ask, object{"id": c.x.id})
 	case "Runtime.getHeapUsage":
-		used := heapInUse()
+		used := engine.HeapBytes()
 		c.reply(ask, object{"usedSize": used, "totalSize": used, "embedderHeapUsedSize": 0, "backingStorageSize": 0})
 	case "Runtime.callFunctionOn":
 		c.callFunctionOn(ask)
@@ -190,12 +190,4 @@ func (c *client) follow() {
 			}
 		}
 	})
-}
-
-// heapInUse is what the process's heap holds, in bytes: the objects of all isolates and
-// minido's own, which Go does not tell apart.
-func heapInUse() uint64 {
-	sample := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
-	metrics.Read(sample)
-	return sample[0].Value.Uint64()
 }
