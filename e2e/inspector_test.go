@@ -139,7 +139,7 @@ func TestInspector(t *testing.T) {
 		t.Errorf("/json/list: %d %s", status, body)
 	}
 	ask(t, "GET", s.url+"/before")
-	conn, _, err := websocket.Dial(context.Background(), address[1], nil)
+	conn, _, err := websocket.Dial(context.Background(), address[1], &websocket.DialOptions{Host: "localhost"}) // as VS Code does
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,7 +4,7 @@
 // (docs/compatibility.md, "inspector").
 //
 // Like every inspector it lets whoever connects run code, so it listens on loopback
-// alone, takes no Host header but a loopback name with its port (DNS rebinding), no page
+// alone, takes no Host header but a loopback name with its port, or "localhost" (DNS rebinding), no page
 // as a client but DevTools' own, and its WebSocket has a path that cannot be guessed.
 package inspector
 
@@ -110,7 +110,8 @@ func (x *Inspector) Close(ctx context.Context) error {
 
 func (x *Inspector) guard(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		host := r.Host == "127.0.0.1:"+x.port || r.Host == "localhost:"+x.port || r.Host == "[::1]:"+x.port
+		// VS Code says "localhost" whatever the port is; a page whose name was rebound says that name.
+		host := r.Host == "127.0.0.1:"+x.port || r.Host == "localhost:"+x.port || r.Host == "[::1]:"+x.port || r.Host == "localhost"
 		origin := r.Header.Get("Origin")
 		if !host || origin != "" && origin != "devtools://devtools" {
 			http.Error(w, "the Host header must be a loopback name with the port, the Origin absent or devtools://devtools", http.StatusForbidden)
