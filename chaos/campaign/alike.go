@@ -124,7 +124,7 @@ func (r *caseRun) likeness(ctx context.Context, plan fault.Plan) (Case, error) {
 	for i, f := range plan {
 		c.Kills[i].Point = f.Point
 		var err error
-		if e.Events, err = rename(e.Events, i, f.Point); err != nil {
+		if e.Events, err = history.Rename(e.Events, i, f.Point); err != nil {
 			return c, fmt.Errorf("campaign: %s: %w", plan, err)
 		}
 	}
@@ -139,35 +139,4 @@ func (r *caseRun) likeness(ctx context.Context, plan fault.Plan) (Case, error) {
 		c.Confirm = o.confirm(plan, c.Ms)
 	}
 	return c, nil
-}
-
-// rename has the nth death of a history be at an earlier point of the same state:
-// the later ones were not passed.
-func rename(events []history.Event, n int, label string) ([]history.Event, error) {
-	kill := -1
-	for i, e := range events {
-		if e.Kind == history.Kill {
-			if n--; n < 0 {
-				kill = i
-				break
-			}
-		}
-	}
-	at := kill
-	for at >= 0 && (events[at].Kind != history.Point || events[at].Text != label) {
-		if at < kill && events[at].Kind != history.Point {
-			at = -1
-			break
-		}
-		at--
-	}
-	if at < 0 {
-		return nil, fmt.Errorf("the history has no death after %s", label)
-	}
-	out := append(slices.Clone(events[:at+1]), events[kill:]...)
-	out[at+1].Text = label
-	for i := range out {
-		out[i].N = i + 1
-	}
-	return out, nil
 }

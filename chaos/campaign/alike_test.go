@@ -6,7 +6,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"minido.dev/minido/chaos/fault"
-	"minido.dev/minido/chaos/history"
 	"minido.dev/minido/chaos/sim"
 	"minido.dev/minido/runtime/world"
 )
@@ -43,36 +42,5 @@ func TestTogether(t *testing.T) {
 	clean.states = nil
 	if got := together(plans, clean); len(got) != 3 || len(plansOf(got)) != 3 {
 		t.Errorf("without states: %v", texts(got))
-	}
-}
-
-// A history is renamed as that of the earlier death would be: the points after it
-// are gone, and those of other lives stay.
-func TestRename(t *testing.T) {
-	events := func(list ...history.Event) []history.Event {
-		for i := range list {
-			list[i].N = i + 1
-		}
-		return list
-	}
-	e := func(kind history.Kind, text string) history.Event { return history.Event{Kind: kind, Text: text} }
-	all := events(e(history.Point, "a"), e(history.Point, "b"), e(history.Kill, "b"), e(history.Start, ""),
-		e(history.Point, "a"), e(history.Point, "b"), e(history.Point, "c"), e(history.Kill, "c"), e(history.Note, "end"))
-	got, err := rename(all, 1, "a")
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := events(e(history.Point, "a"), e(history.Point, "b"), e(history.Kill, "b"), e(history.Start, ""),
-		e(history.Point, "a"), e(history.Kill, "a"), e(history.Note, "end"))
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Error(diff)
-	}
-	if all[7].Text != "c" || all[8].N != 9 {
-		t.Error("it changed what it was given")
-	}
-	for n, label := range map[int]string{0: "c", 1: "d", 2: "a"} {
-		if _, err := rename(all, n, label); err == nil {
-			t.Errorf("death %d at %s was renamed", n, label)
-		}
 	}
 }

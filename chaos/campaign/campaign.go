@@ -522,8 +522,10 @@ func (s *slot) try(ctx context.Context, g group) (Case, error) {
 			return r, err
 		}
 		// What was drawn need not be there: another order of events has fewer points,
-		// and the first of two faults may take the second one's moment away.
-		if drawn := s.camp.report.Verb == "random" && (s.camp.Mode == Sim || len(g.plan) > 1); drawn && r.Outcome == Missed {
+		// and the first of two faults may take the second one's moment away, as the delay
+		// of one message does with that of another.
+		drawn := s.camp.report.Verb == "random" && (s.camp.Mode == Sim || len(g.plan) > 1) || r.Order && len(g.plan) > 1
+		if drawn && r.Outcome == Missed {
 			r.Outcome = Unreached
 		}
 		again := r.Outcome == Missed && n < MaxTries && s.camp.Mode != Sim || s.camp.Mode == Process && repeating.again(&r)

@@ -6,18 +6,9 @@ import (
 	"strings"
 
 	"minido.dev/minido/chaos/fault"
+	"minido.dev/minido/chaos/symptom"
 	"minido.dev/minido/chaos/workerd"
-	"minido.dev/minido/internal/killpoint"
-	"minido.dev/minido/internal/lazyregexp"
 )
-
-// inTable is a table of an object's in the text of a comparison: namespace/id, the table,
-// and which side has the row.
-var inTable = lazyregexp.New(`(?:^at rest |; )(\S+?)(?:/[0-9a-f]{8})?(?:\.\d+)?( (?:\(key\) )?\S+)? (?:has|lacks) `)
-
-// particular is what differs between two symptoms of one bug: numbers, what is quoted,
-// and values.
-var particular = lazyregexp.New(`"[^"]*"|=\S+|\S*\d\S*`)
 
 // Cause names what is wrong with a case, so that the symptoms of one bug have the same:
 // what its checkers say without the facts, and of a comparison the tables that differ.
@@ -36,19 +27,7 @@ func (c Case) Causes() []string {
 		what = nil
 	}
 	for _, v := range c.Violations {
-		symptom := v.Key()
-		if places := inTable.FindAllStringSubmatch(v.Text, -1); v.Checker == differential && places != nil {
-			symptom = v.Checker // what kind it is depends on the moment of the death
-			for _, p := range places {
-				what = append(what, symptom+" of "+p[1]+particular.ReplaceAllString(p[2], "#"))
-			}
-			continue
-		}
-		if v.Checker == differential || v.Checker == "scenario" {
-			first, _, _ := strings.Cut(v.Text, "\n")
-			symptom += " " + particular.ReplaceAllString(first, "#")
-		}
-		what = append(what, symptom)
+		what = append(what, symptom.Of(v)...)
 	}
 	slices.Sort(what)
 	return slices.Compact(what)
@@ -63,18 +42,7 @@ func (c Case) turn() string {
 	} else if plan, err := fault.ParsePlan(c.Name); err == nil && len(plan) > 0 {
 		label = plan[len(plan)-1].Point
 	}
-	p, err := killpoint.ParseLabel(label)
-	if err != nil || p.Cause == "" {
-		if f, err := fault.Parse("kill@" + label); err == nil && f.Step > 0 {
-			return "the time between two steps"
-		}
-		return ""
-	}
-	class, _, _ := strings.Cut(p.Object, "/")
-	if class == "" {
-		class = "the worker"
-	}
-	return class + "/" + p.Cause
+	return symptom.Turn(label)
 }
 
 // String is the finding on one line.

@@ -20,11 +20,11 @@ import (
 	"minido.dev/minido/chaos/history"
 	"minido.dev/minido/chaos/oracle"
 	"minido.dev/minido/chaos/sim"
+	"minido.dev/minido/chaos/symptom"
 	"minido.dev/minido/runtime/world"
 )
 
-// differential is the name of the comparison among checkers.
-const differential = "differential"
+const differential = symptom.Differential
 
 // maxCut bounds how many calls a fault may have cut for its run to be compared: each
 // doubles the outcomes that are allowed.
@@ -244,12 +244,12 @@ func (r *caseRun) compare(ctx context.Context, e check.Evidence, known bool) (fo
 		}
 	}
 	if r.reorders() {
-		orders, not, err := r.serial(ctx, r.referTo(ctx, 0, nil, drive.Breaks{}, nil))
+		orders, atOnce, not, err := r.serial(ctx, r.referTo(ctx, 0, nil, drive.Breaks{}, nil))
 		if not != "" || err != nil {
 			return nil, not, err
 		}
-		if len(orders) > 1 {
-			allowed = nil // what was done at once may have been done wrong
+		if atOnce {
+			allowed = nil // it may have been done wrong
 		}
 		for _, f := range orders {
 			for name := range f.broken { // order-independent: a set

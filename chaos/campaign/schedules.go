@@ -2,6 +2,7 @@ package campaign
 
 import (
 	"context"
+	"slices"
 
 	"minido.dev/minido/chaos/fault"
 	"minido.dev/minido/chaos/orders"
@@ -45,31 +46,41 @@ func (c *campaign) schedules(ctx context.Context, clean Case) error {
 
 // serial are runs in which what was done at once is done one after the other, in each
 // order: the requests that clients send at once, and the calls that one turn sends. A
-// result of another order of messages must be one of theirs. not says why there is
-// nothing to compare with.
-func (r *caseRun) serial(ctx context.Context, start *reference) (out []*reference, not string, err error) {
-	for _, ranks := range orders.Turns(start.atOnce) {
+// result of another order of messages must be one of theirs. Where it is an alarm that comes
+// later, so it does in some of them, behind all that it came into the middle of. atOnce says
+// whether anything was done at once; not says why there is nothing to compare with.
+func (r *caseRun) serial(ctx context.Context, start *reference) (out []*reference, atOnce bool, not string, err error) {
+	turns := orders.Turns(start.atOnce)
+	atOnce = len(turns) > 1
+	for _, ranks := range turns {
 		base := terms{seed: start.seed, start: start.start, horizon: start.horizon, pace: r.pace, ranks: ranks}
 		f := r.refer(ctx, base)
 		if f.err != nil || f.state == nil {
-			return nil, unordered, f.err
+			return nil, false, unordered, f.err
 		}
 		out = append(out, f)
 		plans := orders.Siblings(f.trace)
+		atOnce = atOnce || len(plans) > 0
+		if late := orders.Late(r.plan); late != nil {
+			for _, siblings := range slices.Clone(plans) {
+				plans = append(plans, append(slices.Clone(siblings), late...))
+			}
+			plans = append(plans, late)
+		}
 		if len(out)+len(plans) > 2*orders.Max {
-			return nil, tooMany, nil
+			return nil, false, tooMany, nil
 		}
 		for _, plan := range plans {
 			with := base
 			with.delays = plan
 			g := r.refer(ctx, with)
 			if g.err != nil {
-				return nil, "", g.err
+				return nil, false, "", g.err
 			}
 			if g.state != nil { // one delay may take another's point away
 				out = append(out, g)
 			}
 		}
 	}
-	return out, "", nil
+	return out, atOnce, "", nil
 }

@@ -74,18 +74,32 @@ func ofObject(verb Verb, does string, args ...string) Kind {
 }
 
 // Hibernations are plans in which an object hibernates while its sockets stay open, as in
-// production when nothing has come for a while: behind each effect of a message. A death
-// cuts the sockets, and does not show what the object has forgotten of them. points are
-// labels that a run without faults has passed.
+// production when nothing has come for a while: behind each effect of a message, and, of an
+// object that gets messages, behind each response and frame of a request, which may have
+// opened a socket. A death cuts the sockets, and does not show what the object has forgotten
+// of them. points are labels that a run without faults has passed.
 func Hibernations(points []string) (plans []Plan) {
+	var all []killpoint.Point
+	talks := map[string]bool{} // objects whose clients send messages
 	for _, label := range points {
 		at, err := killpoint.ParseLabel(label)
-		if err != nil || at.Cause != "message" || at.Side != killpoint.After || at.Kind == killpoint.Close {
+		if err != nil || at.Side != killpoint.After || at.Kind == killpoint.Close {
 			continue
 		}
-		if f := (Fault{Verb: Hibernate}).At(label); f.Happens() {
+		all = append(all, at)
+		talks[at.Object] = talks[at.Object] || at.Cause == message
+	}
+	for _, at := range all {
+		opens := at.Cause == request && talks[at.Object] && (at.Kind == killpoint.Response || at.Kind == killpoint.Frame)
+		if f := (Fault{Verb: Hibernate}).At(at.Label()); (opens || at.Cause == message) && f.Happens() {
 			plans = append(plans, Plan{f})
 		}
 	}
 	return plans
 }
+
+// The causes of turns in which an object deals with sockets.
+const (
+	message = "message"
+	request = "fetch"
+)

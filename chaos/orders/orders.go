@@ -201,6 +201,18 @@ func Siblings(trace []sim.Passed) []fault.Plan {
 	return plans
 }
 
+// Late are the alarms that a plan delays, each so much later that what it would have come
+// into the middle of is over; nil if it delays none. Delays of other plans are durations.
+func Late(p fault.Plan) (out fault.Plan) {
+	for _, f := range p {
+		by, err := time.ParseDuration(f.Arg)
+		if strings.HasPrefix(f.Point, string(killpoint.Alarm)+":") && err == nil {
+			out = append(out, fault.Fault{Verb: fault.Delay, Arg: (by + Apart).String(), Point: f.Point})
+		}
+	}
+	return out
+}
+
 // permutations are the orders of n things, as the rank of each: all of up to four, of
 // more those in which one has gone first or last. The first is the given one.
 func permutations(n int) [][]int {

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"minido.dev/minido/chaos/fault"
 	"minido.dev/minido/chaos/sim"
 	"minido.dev/minido/internal/killpoint"
 )
@@ -42,5 +43,20 @@ func TestPermutations(t *testing.T) {
 	}
 	if got := permutations(6)[2]; !slices.Equal(got, []int{5, 0, 1, 2, 3, 4}) {
 		t.Errorf("the first has gone last: %v", got)
+	}
+}
+
+// A run that comes late with its alarms is one of those that do one thing after the other:
+// only alarms are late, and later than what they came into the middle of.
+func TestLate(t *testing.T) {
+	plan, err := fault.ParsePlan("delay(15.001s)@alarm:before(A/a)/alarm#1; delay(2ms)@rpc:before()/fetch#1; delay(3ms)@alarm:before(B/b)/alarm#2")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := Late(plan).String(); got != "delay(25.001s)@alarm:before(A/a)/alarm#1; delay(10.003s)@alarm:before(B/b)/alarm#2" {
+		t.Error(got)
+	}
+	if got := Late(plan[1:2]); got != nil {
+		t.Errorf("no alarm is late: %v", got)
 	}
 }

@@ -1,0 +1,114 @@
+package e2e
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"minido.dev/minido/chaos"
+	"minido.dev/minido/chaos/campaign"
+	"minido.dev/minido/chaos/fault"
+)
+
+// eachFault runs fn for each fault that leaves the process alive, as random campaigns draw them,
+// and each subject; what make test runs is a sample.
+func eachFault(t *testing.T, fn func(t *testing.T, project, form string, steps []string)) {
+	eachSubject(t, true, func(t *testing.T, name string, steps []string) {
+		for _, k := range fault.Kinds() {
+			for _, form := range k.Draws {
+				if everything || slices.Contains([]string{"evict", "fail(io)", "drop"}, form) {
+					t.Run(form, func(t *testing.T) { fn(t, fixture(t, name), form, steps) })
+				}
+			}
+		}
+	})
+}
+
+// withFault enumerates a fault. A test is skipped whose project has no point for it.
+func withFault(t *testing.T, project, form string, flags ...string) (r campaign.Report) {
+	t.Helper()
+	dir := t.TempDir()
+	out, err := exec.Command(minido, append([]string{"chaos", "enumerate", project, "--fault", form, "--dir", dir}, flags...)...).CombinedOutput()
+	var exit *exec.ExitError
+	if errors.As(err, &exit) && exit.ExitCode() == chaos.Usage && strings.Contains(string(out), "is one at which "+form+" can happen") {
+		t.Skipf("%s cannot happen here", form)
+	}
+	data, err := os.ReadFile(filepath.Join(dir, "report.json"))
+	if err == nil {
+		err = json.Unmarshal(data, &r)
+	}
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	return r
+}
+
+// A process that gets SIGKILL after a fault which it has survived leaves what the simulation
+// leaves that is dropped there.
+func TestEquivalenceOfDeathsAfterFaults(t *testing.T) {
+	compared := 0
+	eachFault(t, func(t *testing.T, project, form string, steps []string) {
+		flags := []string{"--mode", "sim", "--keep", "--pace", "0s", "--max", "2"}
+		for _, c := range withFault(t, project, form, append(flags, steps...)...).Cases {
+			log, err := os.ReadFile(filepath.Join(c.Dir, "server.log"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			last := ""
+			for line := range strings.Lines(string(log)) {
+				if _, label, found := strings.Cut(strings.TrimSpace(line), " point "); found {
+					last = label
+				}
+			}
+			plan := c.Name + "; kill@" + last
+			r, out := campaignOf(t, "replay", project, append([]string{"--mode", "sim", "--keep", "--plan", plan}, steps...)...)
+			if c.Refused || len(r.Cases[0].Kills) != 1 || len(r.Cases[0].Missed) > 0 {
+				t.Logf("%s: refused or not reached\n%s", plan, out)
+				continue
+			}
+			if err := dieForReal(t.TempDir(), project, r.Cases[0], steps); err != nil {
+				t.Errorf("%s: %v", plan, err)
+			}
+			compared++
+		}
+	})
+	if compared == 0 {
+		t.Error("nothing was compared")
+	}
+	t.Logf("%d deaths after faults compared", compared)
+}
+
+// What real processes violate after a fault which they survive, the simulation violates,
+// too; and nothing but the checkers finds anything.
+func TestEquivalenceOfFaults(t *testing.T) {
+	if !everything {
+		t.Skip("make equivalence does every fault with real processes")
+	}
+	visited := 0
+	eachFault(t, func(t *testing.T, project, form string, steps []string) {
+		known := map[string]bool{}
+		for _, c := range withFault(t, project, form, append([]string{"--mode", "sim", "--pace", "0s"}, steps...)...).Cases {
+			for _, v := range c.Violations {
+				known[v.Key()] = true
+			}
+		}
+		for _, c := range withFault(t, project, form, append([]string{"--max", "2"}, steps...)...).Cases {
+			if c.Outcome != campaign.Passed && c.Outcome != campaign.Missed && c.Outcome != campaign.Violated {
+				t.Errorf("%s: %s: %s", c.Name, c.Outcome, c.Text)
+			}
+			for _, v := range c.Violations {
+				if !known[v.Key()] {
+					t.Errorf("%s: the simulation does not know %s", c.Name, v)
+				}
+			}
+			visited++
+		}
+	})
+	t.Log(fmt.Sprint(visited, " real runs with faults"))
+}
