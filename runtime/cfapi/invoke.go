@@ -67,7 +67,7 @@ func (r receiver) invoke(c *event.Call, done func(*event.Payload, error)) {
 			ev.Thrown, ev.Stack = nil, ""
 		}
 		a.Engine.Uncaught.Tell(reason)
-		a.answer(c.From, func() { finish(nil, ev) }, func(err error) { finish(nil, err) })
+		a.answer(c, nil, func() { finish(nil, ev) }, func(err error) { finish(nil, err) })
 	}
 	thrown := a.Engine.Try(func() {
 		a.Engine.Follow(r.perform(c), func(v goja.Value) {
@@ -76,7 +76,7 @@ func (r receiver) invoke(c *event.Call, done func(*event.Payload, error)) {
 				fail(bad)
 				return
 			}
-			a.answer(c.From, func() { finish(p, nil) }, func(err error) {
+			a.answer(c, p, func() { finish(p, nil) }, func(err error) {
 				releaseCaps(p)
 				finish(nil, err)
 			})

@@ -26,28 +26,36 @@ type labelled interface{ Label() string }
 // sendTo releases a call through a stub as an output of the current context.
 func (a *API) sendTo(cap event.Capability, release func(), lose func(error)) {
 	c := a.Engine.IO("a call")
+	emit := c.Emit
+	if e, ok := cap.(early); ok {
+		emit = func(release func()) { c.EmitTo(e.debtor(), release) }
+	}
 	if !a.opts.Points.Heard() {
-		c.Emit(release)
+		emit(release)
 		return
 	}
 	m := a.message(release, lose)
 	if l, ok := cap.(labelled); ok {
 		m.To = l.Label()
 	}
-	c.Emit(func() { a.lines.depart(cap, m) })
+	emit(func() { a.lines.depart(cap, m) })
 }
 
-// answer releases the result of a call, to the caller with that label, as an output of
-// the current context.
-func (a *API) answer(to string, release func(), lose func(error)) {
+// answer releases the answer to call as an output of the current context. p is what the
+// call returned, nil if it failed: a caller that waits by itself until that is safe
+// (event.Call.Early) gets it before.
+func (a *API) answer(call *event.Call, p *event.Payload, release func(), lose func(error)) {
 	c := a.Engine.IO("a call")
-	if !a.opts.Points.Heard() {
+	if a.opts.Points.Heard() {
+		m := a.message(release, lose)
+		m.To = call.From
+		release = func() { a.opts.Points.Send(m) }
+	}
+	if p == nil || !call.Early {
 		c.Emit(release)
 		return
 	}
-	m := a.message(release, lose)
-	m.To = to
-	c.Emit(func() { a.opts.Points.Send(m) })
+	c.EmitEarly(func(s *event.Safe) { p.Safe = s; release() })
 }
 
 // message is a call or a result that leaves the current context.

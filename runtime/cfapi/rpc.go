@@ -234,7 +234,11 @@ func (a *API) send(cap event.Capability, c *event.Call) goja.Value {
 			a.Engine.Rethrow(err)
 		}
 	}
-	c.Cause, c.From = killpoint.Inherited(a.Engine.Cause()), a.Engine.IO("a call").Label
+	caller := a.Engine.IO("a call")
+	c.Cause, c.From = killpoint.Inherited(a.Engine.Cause()), caller.Label
+	e, isEarly := cap.(early)
+	// An object would write down what it was told before that is on disk.
+	c.Early = isEarly && caller.Kind == engine.RequestContext
 	op := a.Engine.StartOp("rpc " + strings.Join(c.Path, "."))
 	promise := op.Promise()
 	settle := func(p *event.Payload, err error) {
@@ -245,7 +249,12 @@ func (a *API) send(cap event.Capability, c *event.Call) goja.Value {
 			op.Reject("rpc", func() goja.Value { return a.FromError(err) })
 			return
 		}
-		op.Resolve("rpc", func() goja.Value { return a.result(p) })
+		op.Resolve("rpc", func() goja.Value {
+			if p.Safe != nil {
+				caller.Owes(e.debtor(), p.Safe)
+			}
+			return a.result(p)
+		})
 	}
 	a.sendTo(cap, func() { cap.Call(c, settle) }, func(err error) { settle(nil, err) })
 	return promise

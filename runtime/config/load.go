@@ -292,7 +292,8 @@ func (l *loader) add(sel *selection) bool {
 // selectRedirected checks a generated file: its environment was chosen when it
 // was built.
 func (l *loader) selectRedirected(sel *selection) bool {
-	checkFile(l.rep, sel.top, "")
+	c := &checker{rep: l.rep, elsewhere: explainKey, generated: true}
+	c.check("", sel.top, wranglerFile().file)
 	if target := sel.top.get("targetEnvironment"); sel.name != "" && target.str() != "" && target.text != sel.name {
 		l.rep.errorAt(target, "build again with that environment", "this was built for the environment %q, not for %q", target.text, sel.name)
 		return false

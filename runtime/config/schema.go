@@ -118,6 +118,8 @@ type checker struct {
 	rep *report
 	// elsewhere explains keys that are known, but not where they stand.
 	elsewhere func(path, key string) string
+	// generated is a file of a build tool, which may still write keys that wrangler drops.
+	generated bool
 }
 
 // check reports whether n fits s; what does not fit is reported. Unknown keys
@@ -199,6 +201,14 @@ func (c *checker) unknown(path string, m *node, s *schema) {
 	}
 	if hint == "" && len(names) <= 12 {
 		hint = "known here: " + strings.Join(names, ", ")
+	}
+	switch text := refusedKeys[m.key]; {
+	case text == "" || path != "" && (m.key != "node_compat" || s != wranglerFile().environment):
+	case c.generated && m.key == "legacy_env":
+		return
+	default:
+		c.rep.errorAt(m, hint, "%s", text)
+		return
 	}
 	if path == "" {
 		c.rep.warnAt(m, hint, "unknown key %q, ignored", m.key)

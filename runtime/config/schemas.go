@@ -167,6 +167,14 @@ var fileOnlyFields = map[string]*schema{
 	"definedEnvironments": anything, "targetEnvironment": anything,
 }
 
+// refusedKeys are keys of older wranglers that wrangler refuses, with its texts. Some are
+// keys of the whole file only.
+var refusedKeys = map[string]string{
+	"legacy_env": `The "legacy_env" field is no longer supported, so please remove it from your configuration file.`,
+	"node_compat": `Removed: "node_compat": The "node_compat" field is no longer supported as of Wrangler v4. Instead, use the ` + "`nodejs_compat`" +
+		` compatibility flag.`,
+}
+
 // removedKeys explains keys that older wranglers knew.
 var removedKeys = map[string]string{
 	"legacy_env":   "service environments are gone; remove the key, each environment is a worker of its own",

@@ -37,6 +37,7 @@ type Context struct {
 	heldBack    int64    // the last mark of HoldBack
 	letGo       int64    // the last mark of LetGo
 	behind      []behind // outputs that wait for a LetGo, in order; empty if letGo == heldBack
+	debts       debts
 	timers      map[int64]*timer
 	ops         map[*Op]struct{}
 	atDeath     map[int64]func(error)
@@ -124,17 +125,21 @@ func (c *Context) ClearDirty() {
 // uncommitted, else after the commit at the end of the turn. If the commit
 // fails or the context dies first, the output is dropped. release runs on the
 // loop, must not block and must not run JavaScript.
-func (c *Context) Emit(release func()) {
+func (c *Context) Emit(release func()) { c.emit(output{context: c, release: release}) }
+
+func (c *Context) emit(o output) {
 	if c.dead != nil {
 		return
 	}
-	release = c.engine.Sites.emits(release)
+	if o.release != nil {
+		o.release = c.engine.Sites.emits(o.release)
+	}
 	if !c.holds && c.holding == 0 {
-		c.release(release)
+		o.leave()
 		return
 	}
 	c.holding++
-	c.engine.Turns.held = append(c.engine.Turns.held, output{c, release})
+	c.engine.Turns.held = append(c.engine.Turns.held, o)
 }
 
 // behind is an output that leaves once LetGo was called with its mark.

@@ -146,6 +146,24 @@ func TestUnhandledRejections(t *testing.T) {
 	}
 }
 
+// A rejection that is told early, as it is at older dates, and handled in the same turn is
+// an event and no log.
+func TestRejectionsToldEarly(t *testing.T) {
+	w := newWorld(t)
+	w.e.Uncaught.SetHooks(Hooks{Promptly: true, UnhandledRejection: func(_ *goja.Object, reason goja.Value) bool {
+		w.out = append(w.out, "unhandled "+reason.String())
+		return false
+	}, RejectionHandled: func(*goja.Object, goja.Value) { w.out = append(w.out, "handled") }})
+	w.script(w.e.NewContext(RequestContext, ""), `
+		const ticks = async (n) => { for (let i = 0; i < n; i++) await null; };
+		const late = Promise.reject("late"); ticks(10).then(() => late.catch(() => say("caught")));
+		Promise.reject("lost");`)
+	w.said("unhandled late", "unhandled lost", "handled", "caught")
+	if len(w.logs) != 1 || !strings.Contains(w.logs[0], "Uncaught (in promise) lost") {
+		t.Fatalf("log: %q", w.logs)
+	}
+}
+
 // Of an exception with megabytes of text the log has the beginning, and the places at the end.
 func TestLongException(t *testing.T) {
 	w := newWorld(t)

@@ -9,6 +9,7 @@ import (
 	"github.com/dop251/goja"
 
 	"minido.dev/minido/internal/killpoint"
+	"minido.dev/minido/runtime/event"
 )
 
 // Turns are what an engine does: one event after another, each until its
@@ -79,6 +80,9 @@ func (t *Turns) take(f *Frame, cause string, fn func()) {
 	for e.Health.reason == nil && e.Uncaught.pending() {
 		t.run(e.Uncaught.judge)
 	}
+	if len(e.Uncaught.untold) > 0 {
+		t.run(e.Uncaught.told)
+	}
 	computed, held := time.Time{}, 0
 	if watched {
 		computed, held = e.Watchdog.clock.Now(), len(t.held)
@@ -148,7 +152,7 @@ func (t *Turns) finish() {
 			}
 			o.context.holding--
 			if o.context.dead == nil || o.context.keepOutputs {
-				o.context.release(o.release)
+				o.leave()
 			}
 		}
 		if len(waiting) > 0 {
@@ -193,6 +197,16 @@ func (t *Turns) runAfter() {
 type output struct {
 	context *Context
 	release func()
+	early   func(*event.Safe) // of EmitEarly, instead of release
+}
+
+// leave lets the output out of the turn that held it.
+func (o output) leave() {
+	if o.early != nil {
+		o.context.releaseEarly(o.early)
+	} else {
+		o.context.release(o.release)
+	}
 }
 
 // context is whose turn it is, nil between turns and in the global scope.

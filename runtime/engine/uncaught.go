@@ -2,6 +2,7 @@ package engine
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/dop251/goja"
 )
@@ -28,6 +29,7 @@ type Uncaught struct {
 	queued   bool         // a promise job will judge them
 	index    map[*goja.Promise]*rejection
 	reported map[*goja.Promise]struct{} // bounded by maxReported
+	untold   []*rejection               // judged, and to be logged unless they are handled in this turn
 }
 
 // rejection is one that is yet to be judged.
@@ -59,6 +61,7 @@ func (u *Uncaught) track(p *goja.Promise, op goja.PromiseRejectionOperation) {
 	if r, fresh := u.index[p]; fresh {
 		u.forget(r)
 	}
+	u.untold = slices.DeleteFunc(u.untold, func(r *rejection) bool { return r.promise == p })
 	if _, late := u.reported[p]; late {
 		delete(u.reported, p)
 		if u.hooks.RejectionHandled != nil {
@@ -95,10 +98,24 @@ func (u *Uncaught) judge() {
 		u.engine.In(frame, func() {
 			obj := u.engine.vm.ToValue(p).(*goja.Object)
 			if u.hooks.UnhandledRejection == nil || !u.hooks.UnhandledRejection(obj, p.Result()) {
-				u.engine.Log(Error, fmt.Sprintf("Uncaught (in promise) %s", u.engine.Errors.Logged(p.Result())))
+				u.untold = append(u.untold, r)
 			}
 		})
 	}
+}
+
+// told logs, at the end of a turn, what was judged and is not handled yet. Before
+// unhandled_rejection_after_microtask_checkpoint a rejection is judged so early that
+// code which handles it a few promise jobs later is common.
+func (u *Uncaught) told() {
+	for len(u.untold) > 0 {
+		r := u.untold[0]
+		u.untold = u.untold[1:]
+		u.engine.In(r.frame, func() {
+			u.engine.Log(Error, fmt.Sprintf("Uncaught (in promise) %s", u.engine.Errors.Logged(r.promise.Result())))
+		})
+	}
+	u.untold = nil
 }
 
 // Report reports an exception as reportError() does: the hook may take it.

@@ -37,6 +37,9 @@ func (e *Error) Error() string {
 type Payload struct {
 	Bytes []byte
 	Caps  []any // Capability, Body, *Socket
+	// Safe, if not nil, tells when what the answer says is safe from a loss of power; see
+	// Call.Early.
+	Safe *Safe
 }
 
 // Capability is something on the other side that can be called: a function, an
@@ -60,6 +63,9 @@ type Call struct {
 	Cause string
 	// From is the label of the object that calls, "" for a stateless worker.
 	From string
+	// Early lets the answer come as soon as it is committed: its Payload.Safe tells when that
+	// is on disk, and the caller shows nobody anything before.
+	Early bool
 }
 
 // Alarm is the argument of an alarm handler.

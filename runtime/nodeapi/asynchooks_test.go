@@ -141,7 +141,8 @@ func BenchmarkGetStore(b *testing.B) {
 
 // A channel hands messages to its subscribers; one that throws is reported and
 // stops nobody; stores are entered around runStores
-// (nodejs.org/api/diagnostics_channel.html).
+// (nodejs.org/api/diagnostics_channel.html). In the global scope nothing is published,
+// as in workerd.
 func TestDiagnosticsChannel(t *testing.T) {
 	w := newWorld(t, Options{})
 	w.in(`
@@ -169,6 +170,16 @@ func TestDiagnosticsChannel(t *testing.T) {
 	if len(w.logs) != 1 || !strings.Contains(w.logs[0], "bad subscriber") || strings.Join(w.out, "") != "still" {
 		t.Fatalf("log %q, out %q", w.logs, w.out)
 	}
+	w.logs, w.out = nil, nil
+	w.global(`
+		const { channel, tracingChannel } = require("node:diagnostics_channel");
+		const ch = channel("c");
+		ch.subscribe((m) => say("got", m));
+		for (const f of [() => ch.publish(1), () => ch.runStores(2, () => say("never")), () => tracingChannel("x").traceSync(() => say("never"))]) {
+			try { f(); say("published"); } catch (e) { say(e.message.slice(0, 48)); }
+		}
+	`)
+	w.said("got 1", "Disallowed operation called within global scope.", "got 2", "Disallowed operation called within global scope.", "Disallowed operation called within global scope.")
 }
 
 // A name that Workers do not have, or whose compatibility flag is off, is

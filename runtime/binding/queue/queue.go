@@ -157,6 +157,12 @@ func stub(a *cfapi.API, ns cfapi.Namespace) *goja.Object {
 	return a.Service(ns.Stub(ns.IDs().FromName(broker)))
 }
 
+// sender is stub for producers. What a worker sends is committed when its promise
+// resolves; what the worker shows of that waits until it is on disk.
+func sender(a *cfapi.API, ns cfapi.Namespace) *goja.Object {
+	return a.Service(cfapi.Early(ns.Stub(ns.IDs().FromName(broker))))
+}
+
 // Make implements driver.Driver.
 func (d *queues) Make(a *cfapi.API, w driver.Worker, b config.Binding) goja.Value {
 	vm := a.Engine.VM()
@@ -182,7 +188,7 @@ func (d *queues) Make(a *cfapi.API, w driver.Worker, b config.Binding) goja.Valu
 	if n, ok := b.Params["delivery_delay"].(float64); ok {
 		delay = vm.ToValue(n)
 	}
-	return a.Engine.Call(create, goja.Undefined(), stub(a, w.Objects(uniqueKey(queueName(b)))), vm.ToValue(byDefault), vm.ToValue(on(compat.QueueExposeErrorCodes)), delay)
+	return a.Engine.Call(create, goja.Undefined(), sender(a, w.Objects(uniqueKey(queueName(b)))), vm.ToValue(byDefault), vm.ToValue(on(compat.QueueExposeErrorCodes)), delay)
 }
 
 // broker makes the class of a queue's broker; c is nil for a queue that nobody

@@ -41,6 +41,7 @@ function (native, p) {
       for (let i = 0; i < now.length; i++) {
         try { now[i](message, this.#name); } catch (error) { report(error); }
       }
+      native.published(); // throws in the global scope
     }
     bindStore(store, transform) { this.#stores.set(store, transform); }
     unbindStore(store) { this.#stores.delete(store); }

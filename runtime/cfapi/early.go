@@ -1,0 +1,32 @@
+package cfapi
+
+import "minido.dev/minido/runtime/event"
+
+// early is a capability whose answers stateless workers get once they are committed.
+// Until they are on disk, whatever such a worker shows to others waits, and its next
+// calls of the same object do not: a promise of the worker resolves in the time of a
+// commit, and several commits share a sync.
+type early struct{ Target }
+
+// Early is t with early answers. Its calls are to end in one commit of one object, and
+// to return no stubs.
+func Early(t Target) Target { return early{t} }
+
+// debtor stands for the object in engine.Context.Owes.
+func (e early) debtor() any { return e.Label() }
+
+// Label is that of the object, "Class/name".
+func (e early) Label() string {
+	if l, ok := e.Target.(labelled); ok {
+		return l.Label()
+	}
+	return ""
+}
+
+// Dup implements event.Capability.
+func (e early) Dup() event.Capability {
+	if t, ok := e.Target.Dup().(Target); ok {
+		return early{t}
+	}
+	return e.Target.Dup()
+}
