@@ -45,6 +45,7 @@ func NewRegistry(families ...Family) *Registry {
 	shared := Sources{r, sources}
 	shared.Internal("internal/missing", "missing.js", nil)
 	shared.Internal("internal/abort_error", "abort_error.js", nil)
+	shared.Internal("internal/errors", "errors.js", nil)
 	shared.Internal("internal/refuse", "refuse.js", nil)
 	for _, family := range families {
 		family(r)

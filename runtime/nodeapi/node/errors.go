@@ -6,20 +6,36 @@ import (
 	"math/big"
 	"strconv"
 	"strings"
+	"unicode/utf16"
 
 	"github.com/dop251/goja"
 
 	"minido.dev/minido/runtime/engine"
-	"minido.dev/minido/runtime/webapi/inspect"
 )
 
-// NewError makes an error of a built-in class with Node's `code`; an empty
-// code sets none (nodejs.org/api/errors.html, "Node.js error codes").
+// nodeCodes are the codes without ERR_ whose errors are of node's classes in workerd.
+var nodeCodes = map[string]bool{"EPIPE": true, "ECONNRESET": true}
+
+// NewError makes an error with Node's `code`; an empty code sets none
+// (nodejs.org/api/errors.html, "Node.js error codes"). Errors of most codes are of the
+// classes that workerd has for them (src/node/internal/internal_errors.ts), with code,
+// name and, unless they are of class "Error", toString as enumerable properties.
 func (m *Modules) NewError(class, code, message string) *goja.Object {
-	err := m.Engine.Errors.New(class, message)
-	if code != "" {
+	switch {
+	case code == "":
+		return m.Engine.Errors.New(class, message)
+	case !strings.HasPrefix(code, "ERR_") && !nodeCodes[code]:
+		err := m.Engine.Errors.New(class, message)
 		m.Define(err, "code", m.VM.ToValue(code))
+		return err
 	}
+	name := class
+	if class == "URIError" {
+		class = "Error"
+	}
+	err := m.Engine.Errors.New(class, message)
+	mark := m.Load("internal/errors").(*goja.Object).Get("mark")
+	m.Engine.Call(mark, goja.Undefined(), err, m.VM.ToValue(name), m.VM.ToValue(code))
 	return err
 }
 
@@ -42,7 +58,7 @@ func (m *Modules) ThrowArgType(name, expected string, v goja.Value) {
 
 func (m *Modules) argType(name, expected string, v goja.Value) *goja.Object {
 	return m.NewError("TypeError", "ERR_INVALID_ARG_TYPE",
-		fmt.Sprintf("%s must be %s. Received %s", argument(name), expected, m.Received(v)))
+		fmt.Sprintf("%s must be %s. Received %s", argument(name), expected, m.received(v, 25)))
 }
 
 // ThrowRange throws ERR_OUT_OF_RANGE; must says what the value has to be.
@@ -60,8 +76,11 @@ func argument(name string) string {
 	return "The \"" + name + "\" argument"
 }
 
-// Received describes a value that has the wrong type.
-func (m *Modules) Received(v goja.Value) string {
+// Received describes a value that has the wrong type, as what is said of a result does.
+func (m *Modules) Received(v goja.Value) string { return m.received(v, 28) }
+
+// received shortens what it shows to 25 UTF-16 units if there are more than limit.
+func (m *Modules) received(v goja.Value, limit int) string {
 	switch {
 	case v == nil || goja.IsUndefined(v):
 		return "undefined"
@@ -69,82 +88,70 @@ func (m *Modules) Received(v goja.Value) string {
 		return "null"
 	}
 	if obj, ok := v.(*goja.Object); ok {
-		return m.receivedObject(obj)
+		if name, named := m.nameOf(obj); named {
+			return name
+		}
 	}
-	return fmt.Sprintf("type %s (%s)", TypeOf(v), m.Brief(v))
+	shown := utf16.Encode([]rune(m.inspect(v, goja.Undefined())))
+	if len(shown) > limit {
+		shown = append(shown[:25:25], '.', '.', '.')
+	}
+	return fmt.Sprintf("type %s (%s)", TypeOf(v), string(utf16.Decode(shown)))
 }
 
-func (m *Modules) receivedObject(obj *goja.Object) (text string) {
-	text = "an object"
-	m.VM.Try(func() {
-		if _, callable := goja.AssertFunction(obj); callable {
-			if name := obj.Get("name").String(); name != "" {
-				text = "function " + name
-				return
-			}
-			shown := m.Platform.Console.InspectWith(obj, goja.Undefined(), goja.Undefined())
-			if r := []rune(shown); len(r) > 28 {
-				shown = string(r[:25]) + "..."
-			}
-			text = "type function (" + shown + ")"
-			return
+// nameOf is what is said of an object, or of a function with a name.
+func (m *Modules) nameOf(obj *goja.Object) (text string, named bool) {
+	if engine.IsCallable(obj) {
+		name := obj.Get("name")
+		if name == nil || !name.ToBoolean() {
+			return "", false
 		}
-		if obj.Prototype() == nil {
-			text = m.Platform.Console.InspectWith(obj, goja.Undefined(), goja.Undefined())
-			return
+		return "function " + name.String(), true
+	}
+	if constructor, ok := obj.Get("constructor").(*goja.Object); ok {
+		if name := constructor.Get("name"); name != nil && name.ToBoolean() {
+			return "an instance of " + name.String(), true
 		}
-		if ctor, ok := obj.Get("constructor").(*goja.Object); ok {
-			if name := ctor.Get("name"); name != nil && name.String() != "" {
-				text = "an instance of " + name.String()
-			}
-		}
-	})
-	return text
+	}
+	shallow := m.VM.NewObject()
+	m.Define(shallow, "depth", m.VM.ToValue(-1))
+	return m.inspect(obj, shallow), true
 }
 
-// Brief shows a primitive as util.inspect does, shortened.
-func (m *Modules) Brief(v goja.Value) string {
-	if TypeOf(v) == "string" {
-		s := v.String()
-		if len(s) > 28 {
-			s = strings.ToValidUTF8(s[:25], "") + "..."
-		}
-		return "'" + strings.ReplaceAll(s, "'", "\\'") + "'"
-	}
-	text := m.Engine.Text(v)
-	switch TypeOf(v) {
-	case "bigint":
-		text += "n"
-	case "symbol":
-		text = "Symbol(" + text + ")"
-	}
-	return text
+// inspect is util.inspect(v, options).
+func (m *Modules) inspect(v, options goja.Value) string {
+	return m.Platform.Console.InspectWith(v, options, goja.Undefined())
 }
 
-// receivedNumber groups the digits of large numbers.
+// receivedNumber is what a value out of range is shown as: the digits of large integers
+// are grouped, and what is no number is inspected.
 func (m *Modules) receivedNumber(v goja.Value) string {
-	if obj, ok := v.(*goja.Object); ok {
-		return m.receivedObject(obj)
-	}
-	switch x := v.Export().(type) {
-	case int64:
-		if x > 1<<32 || x < -(1<<32) {
-			return inspect.GroupDigits(strconv.FormatInt(x, 10))
+	if n, ok := BigOf(v); ok {
+		text := n.String()
+		if n.CmpAbs(big.NewInt(1<<32)) > 0 {
+			text = grouped(text)
 		}
-	case float64:
-		if x == math.Trunc(x) && math.Abs(x) > 1<<32 {
-			return inspect.GroupDigits(m.Engine.Text(v))
-		}
-	case *big.Int:
-		if x.CmpAbs(big.NewInt(1<<32)) > 0 {
-			return inspect.GroupDigits(x.String()) + "n"
-		}
-		return x.String() + "n"
+		return text + "n"
 	}
-	if TypeOf(v) == "string" {
-		return m.Brief(v)
+	if IsNumber(v) {
+		if x := v.ToFloat(); x == math.Trunc(x) && !math.IsInf(x, 0) && math.Abs(x) > 1<<32 {
+			return grouped(m.Engine.Text(v))
+		}
 	}
-	return m.Engine.Text(v)
+	return m.inspect(OrUndefined(v), goja.Undefined())
+}
+
+// grouped puts an underscore before every three characters from the end, as workerd does,
+// also where they are no digits: 1e_+21.
+func grouped(text string) string {
+	first := 1
+	if strings.HasPrefix(text, "-") {
+		first = 2
+	}
+	for i := len(text) - 3; i >= first; i -= 3 {
+		text = text[:i] + "_" + text[i:]
+	}
+	return text
 }
 
 // TypeOf is the operator typeof.
@@ -312,10 +319,7 @@ func (m *Modules) argValue(c goja.FunctionCall) goja.Value {
 
 // ArgValueError makes ERR_INVALID_ARG_VALUE.
 func (m *Modules) ArgValueError(name string, v goja.Value, reason string) *goja.Object {
-	shown := m.Platform.Console.InspectWith(v, goja.Undefined(), goja.Undefined())
-	if r := []rune(shown); len(r) > 128 {
-		shown = string(r[:128]) + "..."
-	}
+	shown := m.inspect(OrUndefined(v), goja.Undefined())
 	kind := "argument"
 	if strings.Contains(name, ".") {
 		kind = "property"

@@ -98,6 +98,7 @@ function (native, p) {
     if (name !== "constructor" && typeof name === "string") continue;
     ObjectDefineProperty(proto, name, { enumerable: false });
   }
-  for (const name of ["atob", "btoa", "Blob", "File"]) native.lazy(exports, name, () => globalThis[name]);
+  for (const name of ["Blob", "File"]) native.lazy(exports, name, () => globalThis[name]);
+  native.methods(exports, { atob(input) { return globalThis.atob(input); }, btoa(input) { return globalThis.btoa(input); } });
   return exports;
 }

@@ -24,7 +24,7 @@ function (native, p) {
   };
 
   class KeyObject {
-    constructor() { throw errors.make("TypeError", "ERR_ILLEGAL_CONSTRUCTOR", "Illegal constructor"); }
+    constructor() { throw errors.make("Error", "", "Illegal constructor"); }
     static from(key) {
       if (!isCryptoKey(key)) throw errors.argType("key", "an instance of CryptoKey", key);
       const C = { secret: SecretKeyObject, public: PublicKeyObject, private: PrivateKeyObject }[key.type];

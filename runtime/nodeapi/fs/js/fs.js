@@ -31,14 +31,12 @@ function (native, p) {
     "unlink ENOENT": "File not found", "unlink EISDIR": "Cannot unlink a directory",
     "link ENOENT": "File not found", "link EEXIST": "File already exists", "link EPERM": "Cannot hardlink to a directory" };
   const failed = (syscall, { code, errno, message: reason }, path) => {
-    if (worded[syscall]) return p.ObjectAssign(errors.make("Error", code, `${reason}, ${syscall} '${path}'`), { errno, syscall, path });
+    if (worded[syscall]) return native.require("internal/errors").system(code, `${reason}, ${syscall} '${path}'`, syscall, errno, { path });
     const text = others[`${syscall} ${code}`];
     const named = path !== undefined && (code === "ENOENT" || shown[syscall]?.includes(code));
     if (named && byName[syscall]) path = pathModule.basename(path);
-    const error = errors.make("Error", code, text ?? (named ? `${reason}, ${syscall} '${path}'` : reason));
-    error.syscall = syscall;
-    if (named) error.path = path;
-    return error;
+    const error = errors.make("Error", "", text ?? (named ? `${reason}, ${syscall} '${path}'` : reason));
+    return p.ObjectAssign(error, { syscall, code }, named ? { path } : undefined);
   };
   // attempt gives failures of the natives, which have a code alone, their form.
   const attempt = (syscall, path, fn) => {
@@ -341,7 +339,7 @@ function (native, p) {
       attempt("link", from, () => {
         try { native.link(full(from), full(to)); } catch (error) {
           if (error.code !== "ENOENT" || !found(from)) throw error;
-          throw p.ObjectAssign(errors.make("Error", "ENOENT", "Directory does not exist"), { syscall: "link", path: from });
+          throw p.ObjectAssign(errors.make("Error", "", "Directory does not exist"), { syscall: "link", code: "ENOENT", path: from });
         }
       });
     },
@@ -483,7 +481,7 @@ function (native, p) {
     named(fs, name, (...args) => {
       let callback = args.pop();
       if (name === "close" && args.length === 0) { args.push(callback); callback = (error) => { if (error) throw error; }; }
-      errors.func(args.length < op.length && typeof callback !== "function" ? undefined : callback, "cb");
+      errors.func(args.length < op.length && typeof callback !== "function" ? undefined : callback, "callback");
       if (name === "read" && args.length < 3) args = [args[0], ...spread(args[1]), ...args.slice(2)];
       let result, error = null;
       try { result = op(...args); } catch (e) {
@@ -537,7 +535,7 @@ function (native, p) {
   fs.realpath.native = fs.realpath;
   fs.realpathSync.native = fs.realpathSync;
   fs.existsSync = function existsSync(path) { return exists(path); };
-  fs.exists = function exists(path, callback) { errors.func(callback, "cb"); const found = fs.existsSync(path); native.nextTick(callback, found); };
+  fs.exists = function exists(path, callback) { native.nextTick(() => callback(fs.existsSync(path))); };
   ObjectDefineProperty(fs.exists, promisified, { value: async (path) => exists(path) });
   promises.open = async function open(path, flags, mode) { return new FileHandle(ops.open(path, flags, mode)); };
   promises.constants = constants;
@@ -550,8 +548,8 @@ function (native, p) {
       errors.object(options, "options");
       if (options.type !== undefined) errors.string(options.type, "options.type");
       path = toPath(path);
-      let data;
-      try { data = ops.readFile(path); } catch { throw errors.make("TypeError", "ERR_INVALID_ARG_VALUE", "Unable to open file as blob"); }
+      if (!found(path)) throw failed("open", { code: "ENOENT", message: "no such file or directory" }, path);
+      const data = ops.readFile(path);
       return new Blob([data], options);
     },
     unwatchFile() { throw errors.refused("fs.unwatchFile"); },

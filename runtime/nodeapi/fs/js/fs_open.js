@@ -41,7 +41,7 @@ function (native, p) {
       #fd;
       constructor(fd) { super(); this.#fd = fd; }
       get fd() { return this.#fd; }
-      #open(syscall) { if (this.#fd < 0) throw p.ObjectAssign(errors.make("Error", "EBADF", "Bad file descriptor"), { errno: -9, syscall: syscall.replace(/^f(?=stat)/, "") }); }
+      #open(syscall) { if (this.#fd < 0) throw native.require("internal/errors").system("EBADF", "Bad file descriptor", syscall.replace(/^f(?=stat)/, ""), -9); }
       async close() { if (this.#fd >= 0) { const fd = this.#fd; this.#fd = -1; ops.close(fd); this.emit("close"); } }
       async read(buffer, offset, length, at) {
         this.#open("read");

@@ -8,7 +8,7 @@ function (native, p) {
   const constants = native.require("internal/constants").dns;
   const codes = { 1: "FORMERR", 2: "SERVFAIL", 3: "NOTFOUND", 4: "NOTIMP", 5: "REFUSED" };
 
-  const failure = (type, name, code) => p.ObjectAssign(new Error(`query${type} ${code} ${name}`), { errno: undefined, code, syscall: `query${type}`, hostname: name });
+  const failure = (type, name, code) => native.require("internal/errors").dns(code, name, `query${type}`);
   const query = async (type, name, syscall = type) => {
     let answer;
     try {

@@ -17,7 +17,7 @@ function (native, p) {
   const notConnected = (error, host, port) => {
     const [, syscall, code] = /^(connect|getaddrinfo) (E[A-Z]+)/.exec(error?.cause?.message) ?? [];
     if (syscall === "getaddrinfo") return system(code, syscall, { hostname: host }, ` ${host}`);
-    if (syscall === "connect") return system(code, syscall, { address: host, port }, ` ${host}:${port}`);
+    if (syscall === "connect") return native.require("internal/errors").connect(code, errnos[code], host, port);
     return error;
   };
   const closed = () => errors.make("Error", "ERR_SOCKET_CLOSED", "Socket is closed");

@@ -50,7 +50,7 @@ function (native, p) {
   EventEmitter.call(process);
 
   const zero = (names) => p.ObjectFromEntries(names.split(" ").map((n) => [n, 0]));
-  const notPermitted = () => { throw errors.make("Error", "EPERM", "operation not permitted"); };
+  const notPermitted = (syscall) => { throw native.require("internal/errors").system("EPERM", "operation not permitted", syscall, 1, { path: undefined }); };
   ObjectAssign(process, {
     version: `v${version}`,
     versions: p.ObjectFreeze(versions),
@@ -94,7 +94,8 @@ function (native, p) {
       const stats = native.require("fs").statSync(to, { throwIfNoEntry: false });
       if (stats?.isDirectory()) { cwd = to; return; }
       if (stats) [code, reason] = ["ENOTDIR", "not a directory"];
-      throw ObjectAssign(errors.make("Error", code, `${reason}, chdir '${directory.replace(/^\//, "")}'`), { syscall: "chdir", path: directory });
+      const path = directory.replace(/^\//, "");
+      throw ObjectAssign(errors.make("Error", "", `${reason}, chdir '${path}'`), { syscall: "chdir", code, path });
     },
     umask(mask) {
       const octal = typeof mask === "string" && /^[0-7]+$/.test(mask), integer = typeof mask === "number" && mask >= 0 && mask <= 4294967295 && p.Number.isInteger(mask);
@@ -157,9 +158,9 @@ function (native, p) {
     _getActiveRequests: () => [],
     send: (message, handle) => false,
     openStdin() { return process.stdin.resume(); },
-    initgroups(user, extra) { notPermitted(); },
-    setgroups(groups) { notPermitted(); },
-    setegid(id) { notPermitted(); }, seteuid(id) { notPermitted(); }, setgid(id) { notPermitted(); }, setuid(id) { notPermitted(); },
+    initgroups(user, extra) { notPermitted("initgroups"); },
+    setgroups(groups) { notPermitted("setgroups"); },
+    setegid(id) { notPermitted("setegid"); }, seteuid(id) { notPermitted("seteuid"); }, setgid(id) { notPermitted("setgid"); }, setuid(id) { notPermitted("setuid"); },
   });
   process._rawDebug = (...args) => native.logLine(2, native.require("util").format(...args));
   ObjectAssign(process, { _exiting: false, _preload_modules: [], _disconnect: undefined, _handleQueue: undefined, _pendingMessage: undefined,

@@ -28,6 +28,7 @@ function (native, p) {
       this._eventsCount = 0;
     }
     this._maxListeners = this._maxListeners || undefined;
+    this.domain = null;
     if (options?.captureRejections) {
       if (typeof options.captureRejections !== "boolean") {
         throw errors.argType("options.captureRejections", "of type boolean", options.captureRejections);

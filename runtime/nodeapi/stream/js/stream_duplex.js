@@ -24,10 +24,13 @@ function (native, p) {
     }
   };
 
+  // What streams with two sides have as _events before anybody listens.
+  const unheard = () => ({ close: undefined, error: undefined, prefinish: undefined, finish: undefined, drain: undefined, data: undefined, end: undefined, readable: undefined });
   function Duplex(options) {
     if (!(this instanceof Duplex)) return new Duplex(options);
-    ReflectApply(Stream, this, [options]);
+    this._events ??= unheard();
     init(this, options);
+    ReflectApply(Stream, this, [options]);
     base.construct(this, () => { Readable._started(this); Writable._started(this); });
   }
   ObjectSetPrototypeOf(Duplex.prototype, Readable.prototype);
@@ -59,8 +62,9 @@ function (native, p) {
   };
   function Transform(options) {
     if (!(this instanceof Transform)) return new Transform(options);
-    ReflectApply(Stream, this, [options]);
+    this._events ??= unheard();
     initTransform(this, options);
+    ReflectApply(Stream, this, [options]);
     base.construct(this, () => { Readable._started(this); Writable._started(this); });
   }
   ObjectSetPrototypeOf(Transform.prototype, Duplex.prototype);
@@ -124,10 +128,11 @@ function (native, p) {
         get() {
           if (this === proto || !typeof this === "object") return undefined;
           for (const s of ["_readableState", "_writableState"]) {
-            ObjectDefineProperty(this, s, { value: undefined, writable: true, enumerable: false, configurable: true });
+            ObjectDefineProperty(this, s, { value: undefined, writable: true, enumerable: true, configurable: true });
           }
-          ReflectApply(Stream, this, []);
+          this._events ??= unheard();
           initTransform(this, this._options);
+          ReflectApply(Stream, this, []);
           return this[side];
         },
         set(v) { ObjectDefineProperty(this, side, { value: v, writable: true, enumerable: true, configurable: true }); },

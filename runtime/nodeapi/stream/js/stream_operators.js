@@ -31,10 +31,13 @@ function (native, p) {
         if (stop === true) { await it.return(); return; }
       }
     };
+    const callback = (fn) => {
+      if (typeof fn !== "function") throw errors.argType("fn", "of type function or an instance of AsyncFunction", fn);
+    };
     // mapped calls fn for up to options.concurrency chunks at a time and keeps
     // their order; a result that is `skipped` is left out.
     const mapped = (stream, fn, options) => {
-      errors.func(fn, "fn");
+      callback(fn);
       base.checkOptions(options);
       const concurrency = options?.concurrency === undefined ? 1 : p.MathFloor(options.concurrency);
       errors.integer(concurrency, "concurrency", 1);
@@ -69,7 +72,7 @@ function (native, p) {
       });
     };
     const filtered = (stream, fn, options) => {
-      errors.func(fn, "fn");
+      callback(fn);
       return mapped(stream, async (v, o) => (await fn(v, o) ? v : skipped), options);
     };
     const first = async (stream, none, some) => {
@@ -131,7 +134,7 @@ function (native, p) {
         });
       },
       async forEach(fn, options) {
-        errors.func(fn, "fn");
+        callback(fn);
         await each(mapped(this, async (v, o) => { await fn(v, o); return skipped; }, options), nothing);
       },
       async toArray(options) {
@@ -142,7 +145,7 @@ function (native, p) {
       },
       async some(fn, options) { return first(filtered(this, fn, options), false, () => true); },
       async every(fn, options) {
-        errors.func(fn, "fn");
+        callback(fn);
         return first(filtered(this, async (v, o) => !await fn(v, o), options), true, () => false);
       },
       async find(fn, options) { return first(filtered(this, fn, options), undefined, (v) => v); },

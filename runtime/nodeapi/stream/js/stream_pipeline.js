@@ -6,7 +6,7 @@ function (native, p) {
   const base = native.require("internal/stream_base");
   const { tick, isNode, isReadableNode, isWritableNode } = base;
   const { Promise, PromiseResolve, SymbolAsyncIterator, SymbolIterator } = p;
-  const premature = () => errors.make("Error", "ERR_STREAM_PREMATURE_CLOSE", "Premature close");
+  const premature = () => errors.make("TypeError", "ERR_STREAM_PREMATURE_CLOSE", "Premature close");
 
   // finished(stream[, options], callback) calls back once, when the stream can
   // do nothing more. It returns a function that takes the listeners off.

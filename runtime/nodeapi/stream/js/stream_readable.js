@@ -34,6 +34,7 @@ function (native, p) {
 
   function Readable(options) {
     if (!(this instanceof Readable)) return new Readable(options);
+    this._events ??= { close: undefined, error: undefined, data: undefined, end: undefined, readable: undefined };
     init(this, options, false);
     ReflectApply(Stream, this, [options]);
     base.construct(this, () => { if (this._readableState.needReadable) readMore(this, this._readableState); });

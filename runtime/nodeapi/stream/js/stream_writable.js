@@ -41,6 +41,7 @@ function (native, p) {
 
   function Writable(options) {
     if (!(this instanceof Writable)) return new Writable(options);
+    this._events ??= { close: undefined, error: undefined, prefinish: undefined, finish: undefined, drain: undefined };
     init(this, options, false);
     ReflectApply(Stream, this, [options]);
     base.construct(this, () => started(this));

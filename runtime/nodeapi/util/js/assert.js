@@ -18,10 +18,14 @@ function (native, p) {
       const named = (value) => ObjectDefineProperty(this, "name", { value, writable: true, configurable: true });
       named("AssertionError [ERR_ASSERTION]"); // its stack says so
       Error.captureStackTrace(this, AssertionError);
+      this.stack; // is made now
+      delete this.name;
+      this.generatedMessage = message === undefined || message === null;
       named("AssertionError");
-      ObjectAssign(this, { generatedMessage: message === undefined || message === null, code: "ERR_ASSERTION", actual, expected, operator });
+      ObjectAssign(this, { code: "ERR_ASSERTION", actual, expected, operator });
     }
     toString() { return `${this.name} [${this.code}]: ${this.message}`; }
+    [Symbol.for("nodejs.util.inspect.custom")](depth, options, inspect) { return inspect(this, { ...options, customInspect: false, depth: 0 }); }
   }
 
   const fail_ = (message, actual, expected, operator) => { throw new AssertionError({ message, actual, expected, operator }); };
@@ -103,7 +107,8 @@ function (native, p) {
     }
     if (outcome === undefined) {
       const name = expected?.name ? ` (${expected.name})` : "";
-      fail_(`Missing expected ${operator === "rejects" ? "rejection" : "exception"}${name}${message ? `: ${message}` : "."}`, undefined, expected, operator);
+      const text = `Missing expected ${operator === "rejects" ? "rejection" : "exception"}${name}${message ? `: ${message}` : "."}`;
+      throw p.ObjectAssign(new AssertionError({ message: text, actual: undefined, expected, operator }), { generatedMessage: operator === "rejects" && !message });
     }
     matches(outcome.error, expected, message, operator);
   };
