@@ -75,7 +75,7 @@ func (m *module) pathObject(f flavour) *goja.Object {
 		engine.Func{Name: "basename", Length: 2, Fn: func(c goja.FunctionCall) goja.Value {
 			suffix := ""
 			if v := c.Argument(1); !node.Absent(v) {
-				suffix = m.Text(v, "suffix")
+				suffix = m.Text(v, "ext")
 			}
 			return str(basename(f, m.Text(c.Argument(0), "path"), suffix))
 		}},

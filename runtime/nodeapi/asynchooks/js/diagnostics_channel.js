@@ -11,6 +11,9 @@ function (native, p) {
   const callable = (fn, method, of, at) => {
     if (typeof fn !== "function") throw new p.TypeError(`Failed to execute '${method}' on '${of}': parameter ${at} is not of type 'function'.`);
   };
+  const storage = (store, method) => {
+    if (!(store instanceof native.require("async_hooks").AsyncLocalStorage)) throw new p.TypeError(`Failed to execute '${method}' on 'Channel': parameter 1 is not of type 'AsyncLocalStorage'.`);
+  };
   let making = false; // channels are made by channel() alone
 
   // A subscriber that throws is reported, and the others still run.
@@ -43,8 +46,14 @@ function (native, p) {
       }
       native.published(); // throws in the global scope
     }
-    bindStore(store, transform) { this.#stores.set(store, transform); }
-    unbindStore(store) { this.#stores.delete(store); }
+    bindStore(store, transform) {
+      storage(store, "bindStore");
+      this.#stores.set(store, transform);
+    }
+    unbindStore(store) {
+      storage(store, "unbindStore");
+      this.#stores.delete(store);
+    }
     runStores(message, fn, thisArg, ...args) {
       callable(fn, "runStores", "Channel", 2);
       let run = () => {

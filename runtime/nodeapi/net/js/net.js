@@ -101,7 +101,7 @@ function (native, p) {
     static isBlockList(value) { return value !== null && typeof value === "object" && #rules in value; }
   }
 
-  let timeout = 250, autoSelect = true;
+  let timeout = 10, autoSelect = false;
   const net = {
     isIP: (s) => native.family(`${s}`), isIPv4, isIPv6, SocketAddress, BlockList,
     getDefaultAutoSelectFamily: () => autoSelect,

@@ -37,7 +37,7 @@ function (native, p) {
     _extensions: { __proto__: null },
     _pathCache: { __proto__: null },
     wrap: (script) => `(function (exports, require, module, __filename, __dirname) { ${script}\n});`,
-    enableCompileCache: () => ({ status: 3 }),
+    enableCompileCache() {},
     getCompileCacheDir: () => undefined,
     flushCompileCache() {},
     syncBuiltinESMExports() {},

@@ -317,8 +317,7 @@ function (native, p) {
   };
   EventEmitter.getMaxListeners = function getMaxListeners(emitter) {
     if (typeof emitter?.getMaxListeners === "function") return limit(emitter);
-    if (isTarget(emitter)) return targetMax.get(emitter) ?? defaultMax;
-    throw noEmitter(emitter);
+    return targetMax.get(emitter) ?? defaultMax;
   };
   EventEmitter.setMaxListeners = function setMaxListeners(n = defaultMax, ...targets) {
     checkMax(n, "n");

@@ -31,8 +31,8 @@ function (native, p) {
         if (stop === true) { await it.return(); return; }
       }
     };
-    const callback = (fn) => {
-      if (typeof fn !== "function") throw errors.argType("fn", "of type function or an instance of AsyncFunction", fn);
+    const callback = (fn, name = "fn") => {
+      if (typeof fn !== "function") throw errors.argType(name, "of type function or an instance of AsyncFunction", fn);
     };
     // mapped calls fn for up to options.concurrency chunks at a time and keeps
     // their order; a result that is `skipped` is left out.
@@ -150,7 +150,7 @@ function (native, p) {
       },
       async find(fn, options) { return first(filtered(this, fn, options), undefined, (v) => v); },
       async reduce(fn, initial, options) {
-        errors.func(fn, "reducer");
+        callback(fn, "reducer");
         base.checkOptions(options);
         let has = arguments.length > 1, total = initial;
         const signal = options?.signal ?? new AbortController().signal;

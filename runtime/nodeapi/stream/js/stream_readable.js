@@ -486,7 +486,7 @@ function (native, p) {
     readableAborted() { const s = this._readableState; return s.readable !== false && (s.destroyed || !!s.errored) && !s.endEmitted; },
     readableHighWaterMark() { return this._readableState.highWaterMark; },
     readableBuffer() { return this._readableState.buffer; },
-    readableFlowing: { get() { return this._readableState.flowing; }, set(v) { this._readableState.flowing = v; } },
+    readableFlowing: { get() { return this._readableState.flowing; }, set(v) { this._readableState.flowing = v === null || v === undefined ? null : !!v; } },
     readableLength() { return this._readableState.length; },
     readableObjectMode() { return this._readableState.objectMode; },
     readableEncoding() { return this._readableState.encoding; },

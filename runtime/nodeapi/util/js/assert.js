@@ -39,9 +39,10 @@ function (native, p) {
   const assert = function ok_(...args) { ok(args); };
   ObjectDefineProperty(assert, "name", { value: "ok", configurable: true });
 
-  // two makes a comparison; without text, AssertionError words what is wrong.
-  const two = (operator, test, text) => function (actual, expected, message) {
-    if (arguments.length < 2) throw errors.make("TypeError", "ERR_MISSING_ARGS", 'The "actual" and "expected" arguments must be specified');
+  // two makes a comparison; without text, AssertionError words what is wrong. A loose one
+  // compares what is missing, too.
+  const two = (operator, test, text, loose = false) => function (actual, expected, message) {
+    if (arguments.length < 2 && !loose) throw errors.make("TypeError", "ERR_MISSING_ARGS", 'The "actual" and "expected" arguments must be specified');
     if (!test(actual, expected)) fail_(message ? `${message}` : typeof text === "function" ? text(actual, expected) : text, actual, expected, operator);
   };
 
@@ -126,7 +127,8 @@ function (native, p) {
     throw error;
   };
 
-  const matching = (wanted, operator) => (string, regexp, message) => {
+  const matching = (wanted, operator) => function (string, regexp, message) {
+    if (arguments.length < 2) throw errors.make("TypeError", "ERR_MISSING_ARGS", `The "${wanted ? "actual" : "string"}" and "regexp" arguments must be specified`);
     if (!(regexp instanceof p.RegExp)) throw errors.argType("regexp", "an instance of RegExp", regexp);
     if (!wanted && typeof string !== "string") {
       if (message instanceof Error) throw message;
@@ -147,12 +149,12 @@ function (native, p) {
       error.generatedMessage = message === undefined || message === null;
       throw error;
     },
-    equal: two("strictEqual", ObjectIs, notEqual),
-    notEqual: two("notStrictEqual", (a, b) => !ObjectIs(a, b), UNEQUAL),
+    equal: two("strictEqual", ObjectIs, notEqual, true),
+    notEqual: two("notStrictEqual", (a, b) => !ObjectIs(a, b), UNEQUAL, true),
     strictEqual: two("strictEqual", ObjectIs, notEqual),
     notStrictEqual: two("notStrictEqual", (a, b) => !ObjectIs(a, b), UNEQUAL),
-    deepEqual: two("deepStrictEqual", (a, b) => deep().equal(a, b)),
-    notDeepEqual: two("notDeepStrictEqual", (a, b) => !deep().equal(a, b), NOT_DEEPLY),
+    deepEqual: two("deepStrictEqual", (a, b) => deep().equal(a, b), undefined, true),
+    notDeepEqual: two("notDeepStrictEqual", (a, b) => !deep().equal(a, b), NOT_DEEPLY, true),
     deepStrictEqual: two("deepStrictEqual", (a, b) => deep().equal(a, b)),
     notDeepStrictEqual: two("notDeepStrictEqual", (a, b) => !deep().equal(a, b), NOT_DEEPLY),
     partialDeepStrictEqual: two("partialDeepStrictEqual", (a, b) => deep().partial(a, b), "Expected actual to be partially deeply strictly equal to expected"),

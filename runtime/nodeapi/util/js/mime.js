@@ -9,6 +9,7 @@ function (native, p) {
     const at = part === "" ? -1 : [...part].findIndex((c) => !fits.test(c));
     return errors.make("TypeError", "ERR_INVALID_MIME_SYNTAX", `The MIME syntax for a ${what} in "${text}" is invalid${at < 0 ? "" : ` at ${at}`}`);
   };
+  const invalid = (what) => errors.make("TypeError", "", `Not a valid MIME ${what}`);
   const shown = (v) => (token.test(v) ? v : `"${v.replace(/["\\]/g, "\\$&")}"`);
 
   class MIMEParams {
@@ -59,9 +60,9 @@ function (native, p) {
       this.#params = params(m[3] ?? "");
     }
     get type() { return this.#type; }
-    set type(v) { if (!token.test(`${v}`)) throw bad("type", `${v}`, `${v}`, token); this.#type = `${v}`.toLowerCase(); }
+    set type(v) { if (!token.test(`${v}`)) throw invalid("type"); this.#type = `${v}`.toLowerCase(); }
     get subtype() { return this.#subtype; }
-    set subtype(v) { if (!token.test(`${v}`)) throw bad("subtype", `${v}`, `${v}`, token); this.#subtype = `${v}`.toLowerCase(); }
+    set subtype(v) { if (!token.test(`${v}`)) throw invalid("subtype"); this.#subtype = `${v}`.toLowerCase(); }
     get essence() { return `${this.#type}/${this.#subtype}`; }
     get params() { return this.#params; }
     toString() {

@@ -219,8 +219,8 @@ function (native, p) {
     getSystemErrorMessage: (number) => systemError(number)[1],
     getSystemErrorMap: () => native.require("internal/constants").systemErrors,
     getCallSites(count = 10) {
-      if (typeof count === "object" && count !== null) count = 10; // what was given is options alone
-      else errors.integer(count, "frameCount", 1, 200);
+      count = p.Number(count);
+      if (!(count >= 1 && count <= 200)) throw new p.Error("Frame count should be between 1 and 200 inclusive.");
       return callSites().slice(0, count - 1); // the reference counts its own frame
     },
     diff(actual, expected) {
