@@ -1,6 +1,11 @@
 package cfapi
 
-import "minido.dev/minido/runtime/event"
+import (
+	"github.com/dop251/goja"
+
+	"minido.dev/minido/runtime/engine"
+	"minido.dev/minido/runtime/event"
+)
 
 // early is a capability whose answers stateless workers get once they are committed.
 // Until they are on disk, whatever such a worker shows to others waits, and its next
@@ -29,4 +34,18 @@ func (e early) Dup() event.Capability {
 		return early{t}
 	}
 	return e.Target.Dup()
+}
+
+// Method is a function that calls one method of t: what a stub of t does, without the
+// proxies that a stub's methods are found through. Results hold no stubs.
+func Method(a *API, t Target, name string) engine.Func {
+	return engine.Func{Name: name, Fn: func(call goja.FunctionCall) goja.Value {
+		args := make([]any, len(call.Arguments))
+		for i, v := range call.Arguments {
+			args[i] = v
+		}
+		return a.promised(func() goja.Value {
+			return a.send(t, &event.Call{Path: []string{name}, Args: a.Pack(a.vm.NewArray(args...))})
+		})
+	}}
 }

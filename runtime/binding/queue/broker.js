@@ -21,6 +21,7 @@ function (native, p) {
     #last; // the highest seq that was given
     #dead; // whether there may be dead letters to move
     #paused;
+    #alarmAt; // the time that the alarm has, undefined if that is not known
     constructor(ctx, env) {
       super(ctx, env);
       this.#storage = ctx.storage;
@@ -76,7 +77,7 @@ function (native, p) {
         this.#sql.exec("DELETE FROM queued WHERE timestamp < ?", now - retentionMs);
         this.#recount();
       }
-      await this.#schedule(now);
+      if (!this.#scheduled(now)) await this.#schedule(now);
       return metrics;
     }
 
@@ -111,11 +112,21 @@ function (native, p) {
       const next = this.#next();
       if (next === undefined) return;
       const at = MathMax(next, now);
-      const set = await this.#storage.getAlarm();
-      if (set === null || set > at) await this.#storage.setAlarm(at);
+      this.#alarmAt ??= await this.#storage.getAlarm() ?? undefined;
+      if (this.#alarmAt <= at) return;
+      await this.#storage.setAlarm(at);
+      this.#alarmAt = at;
+    }
+
+    // scheduled reports whether the alarm comes early enough for messages that have been
+    // added now: it is due, or no batch is full and they wait longer than what is there.
+    #scheduled(now) {
+      if (!(this.#alarmAt <= now + 1000 * consumer?.maxBatchTimeout)) return false;
+      return this.#alarmAt <= now || this.#count < consumer.maxBatchSize;
     }
 
     async alarm() {
+      this.#alarmAt = undefined;
       await this.#bury();
       if (this.#pushes()) {
         const batches = [];

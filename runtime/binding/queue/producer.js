@@ -59,7 +59,7 @@ function (native, p) {
       return m;
     };
     const send = async (messages, fallback) => {
-      const metrics = await stub.send(messages, fallback ?? producerDelay);
+      const metrics = await native.send(messages, fallback ?? producerDelay);
       return { metadata: { metrics: dated({ backlogCount: metrics[0], backlogBytes: metrics[1], oldestMessageTimestamp: metrics[2] }) } };
     };
     class WorkerQueue {

@@ -157,17 +157,19 @@ func stub(a *cfapi.API, ns cfapi.Namespace) *goja.Object {
 	return a.Service(ns.Stub(ns.IDs().FromName(broker)))
 }
 
-// sender is stub for producers. What a worker sends is committed when its promise
-// resolves; what the worker shows of that waits until it is on disk.
-func sender(a *cfapi.API, ns cfapi.Namespace) *goja.Object {
-	return a.Service(cfapi.Early(ns.Stub(ns.IDs().FromName(broker))))
+// sender calls the broker's send() for a producer. What a worker sends is committed when
+// its promise resolves; what the worker shows of that waits until it is on disk.
+func sender(a *cfapi.API, ns cfapi.Namespace) engine.Func {
+	return cfapi.Method(a, cfapi.Early(ns.Stub(ns.IDs().FromName(broker))), "send")
 }
 
 // Make implements driver.Driver.
 func (d *queues) Make(a *cfapi.API, w driver.Worker, b config.Binding) goja.Value {
 	vm := a.Engine.VM()
 	buffer := func(data []byte) goja.Value { return vm.ToValue(vm.NewArrayBuffer(data)) }
+	ns := w.Objects(uniqueKey(queueName(b)))
 	native := a.Engine.Native(
+		sender(a, ns),
 		engine.Func{Name: "utf8", Length: 1, Fn: func(call goja.FunctionCall) goja.Value { return buffer([]byte(call.Argument(0).String())) }},
 		engine.Func{Name: "serialize", Length: 1, Fn: func(call goja.FunctionCall) goja.Value { return buffer(a.Serialize(call.Argument(0))) }},
 		engine.Func{Name: "bytes", Length: 1, Fn: func(call goja.FunctionCall) goja.Value {
@@ -188,7 +190,7 @@ func (d *queues) Make(a *cfapi.API, w driver.Worker, b config.Binding) goja.Valu
 	if n, ok := b.Params["delivery_delay"].(float64); ok {
 		delay = vm.ToValue(n)
 	}
-	return a.Engine.Call(create, goja.Undefined(), sender(a, w.Objects(uniqueKey(queueName(b)))), vm.ToValue(byDefault), vm.ToValue(on(compat.QueueExposeErrorCodes)), delay)
+	return a.Engine.Call(create, goja.Undefined(), stub(a, ns), vm.ToValue(byDefault), vm.ToValue(on(compat.QueueExposeErrorCodes)), delay)
 }
 
 // broker makes the class of a queue's broker; c is nil for a queue that nobody
