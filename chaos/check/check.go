@@ -84,7 +84,7 @@ type Invariant struct{ Name, Text string }
 // All returns the built-in checkers, in the order of reports. A new one is a file of its
 // own and a name here.
 func All() []Checker {
-	return []Checker{integrity{}, fiberChecker{}, chatChecker{}, socketChecker{}, alarmChecker{}, effectChecker{}, linearChecker{}, orphanChecker{}}
+	return []Checker{integrity{}, fiberChecker{}, chatChecker{}, socketChecker{}, alarmChecker{}, effectChecker{}, linearChecker{}, orphanChecker{}, workflowChecker{}}
 }
 
 // Judge asks each checker that applies, and tells which did.

@@ -59,6 +59,8 @@ type Snapshot struct {
 	// At is when.
 	At      time.Time
 	Objects []Object // by namespace, then id
+	// Workflows are the instances of Workflows.
+	Workflows []Workflow
 	// Damaged names the databases that SQLite calls damaged.
 	Damaged []string
 }
@@ -67,6 +69,10 @@ type Snapshot struct {
 // Deep has SQLite check each database as a whole.
 func ReadSnapshot(dir string, at time.Time, deep bool) (Snapshot, error) {
 	s := Snapshot{Dir: dir, At: at}
+	var err error
+	if s.Workflows, err = readWorkflows(dir); err != nil {
+		return s, err
+	}
 	root := filepath.Join(dir, "v3", "do")
 	spaces, err := os.ReadDir(root)
 	if errors.Is(err, fs.ErrNotExist) {
