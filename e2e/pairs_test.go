@@ -148,6 +148,8 @@ func TestDyingServerIsNotAsked(t *testing.T) {
 func TestPublishedPackages(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ project, plan, want string }{
+		{"published/actors", "kill@alarm:before(Reminder/ann)/alarm#1", "published-actors-Reminder sent"},
+		{"published/dog", "kill@step#3", "published-dog-Room (key) said"},
 		{"published/dofs", "kill@commit:before(Disk/d)/timer#4", "published-dofs-Disk dofs_chunks"},
 		{"published/y-partyserver", "kill@response:before(Doc/d)/body#2", "published-y-partyserver-Doc documents"},
 	} {

@@ -175,9 +175,13 @@ func TestFaultOfMessagesAtAnAnswerToAClient(t *testing.T) {
 }
 
 // A loss of power takes what was answered before it was synced, which writes with
-// allowUnconfirmed may be, and nothing else.
+// allowUnconfirmed may be and all are with --sync normal, and nothing else.
 func TestPowerTakesUnconfirmedWrites(t *testing.T) {
-	for options, want := range map[string]int{"": chaos.Pass, ", { allowUnconfirmed: true }": chaos.Violated} { // order-independent: campaigns of their own
+	for _, c := range []struct {
+		options string
+		normal  bool
+		want    int
+	}{{"", false, chaos.Pass}, {", { allowUnconfirmed: true }", false, chaos.Violated}, {"", true, chaos.Violated}} {
 		dir := t.TempDir()
 		for name, text := range map[string]string{
 			"wrangler.json": `{"name": "notes", "main": "w.js", "compatibility_date": "2026-01-01", "durable_objects": {"bindings": [{"name": "NOTES", "class_name": "Notes"}]},
@@ -187,7 +191,7 @@ func TestPowerTakesUnconfirmedWrites(t *testing.T) {
 				  async fetch(request) {
 				    const key = new URL(request.url).pathname;
 				    if (request.method === "GET") return Response.json([...(await this.ctx.storage.list()).keys()]);
-				    await this.ctx.storage.put(key, 1` + options + `);
+				    await this.ctx.storage.put(key, 1` + c.options + `);
 				    return new Response("saved");
 				  }
 				}
@@ -205,9 +209,12 @@ func TestPowerTakesUnconfirmedWrites(t *testing.T) {
 			}
 			steps = append(steps, step)
 		}
-		r, err := Enumerate(context.Background(), Options{Project: dir, Steps: steps, Mode: Sim, Seed: 1, Jobs: 1, Fault: fault.Fault{Power: true}, Dir: filepath.Join(dir, "out")}, 1)
-		if err != nil || r.Code != want {
-			t.Errorf("put%s: code %d instead of %d, %v", options, r.Code, want, err)
+		r, err := Enumerate(context.Background(), Options{Project: dir, Steps: steps, Mode: Sim, Seed: 1, Jobs: 1, SyncNormal: c.normal, Fault: fault.Fault{Power: true}, Dir: filepath.Join(dir, "out")}, 1)
+		if err != nil || r.Code != c.want {
+			t.Errorf("put%s, --sync normal %v: code %d instead of %d, %v", c.options, c.normal, r.Code, c.want, err)
+		}
+		if f := r.Failed(); c.normal && (len(f) == 0 || !strings.Contains(f[0].Replay, " --sync normal ")) {
+			t.Errorf("it is not replayed so: %+v", f)
 		}
 	}
 }

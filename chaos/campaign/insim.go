@@ -68,6 +68,7 @@ func (s *slot) simWorld(r *caseRun, seed uint64) (*simWorld, error) {
 	o.Trace = s.camp.Schedules > 0 || r.reference != nil
 	o.States = len(r.plan) < s.camp.depth && s.camp.alike() && r.reference == nil
 	o.World.SyncFull = s.camp.Fault.Power || slices.ContainsFunc(r.plan, func(f fault.Fault) bool { return f.Power })
+	o.World.SyncNormal = s.camp.SyncNormal
 	o.World.SyncTakes = time.Microsecond // else nothing could come between a write and its sync
 	o.World.Start, o.World.Explains = r.begin, r.explains || s.camp.Step != nil
 	if r.reference != nil {

@@ -147,6 +147,9 @@ type Options struct {
 	Within time.Duration
 	// Timeout bounds each life: from ready to rest, or to the kill.
 	Timeout time.Duration
+	// SyncNormal has a loss of power take commits that were answered, as it may where a server
+	// runs with "--sync normal". It needs a simulation.
+	SyncNormal bool
 	// Idle evicts idle objects after so long; 0 never does.
 	Idle time.Duration
 
@@ -233,6 +236,8 @@ func (o Options) complete() (Options, error) {
 		return o, usage("a simulation reaches no network: --ai-url cannot be used with --mode sim; use --mock-ai.")
 	case (o.SelfCheck || o.Sigkill || o.Each) && o.Mode != Sim:
 		return o, usage("--self-check, --each and --sigkill belong to --mode sim.")
+	case o.SyncNormal && o.Mode != Sim:
+		return o, usage("--sync normal needs --mode sim: no real process loses power.")
 	case len(o.Then) > 0 && o.Schedules != 0:
 		return o, usage("--schedules and --then exclude each other: an order of messages ends no life, so no other version would be loaded.")
 	case o.Schedules != 0 && o.Mode != Sim:
@@ -311,6 +316,9 @@ func (o Options) replay(plan fault.Plan) string {
 	words := []string{"minido", "chaos", "replay", o.Project}
 	if o.Mode == Sim {
 		words = append(words, "--mode", string(Sim), "--seed", strconv.FormatUint(o.Seed, 10))
+	}
+	if o.SyncNormal {
+		words = append(words, "--sync", "normal")
 	}
 	for _, v := range o.Then {
 		words = append(words, "--then", v)

@@ -77,6 +77,7 @@ type Common struct {
 	Var     []string       `placeholder:"KEY:VALUE" help:"Set a variable; may be repeated." sep:"none"`
 
 	Mode      string `enum:"process,sim" default:"process" help:"process: real processes, SIGKILL, real time. sim: a simulation with virtual time, thousands of runs a minute; what it finds, process confirms."`
+	Sync      string `enum:"full,normal" default:"full" help:"In a simulation, what a loss of power leaves. full: each commit that was answered. normal: what a server has written to the disk that runs with --sync normal."`
 	Seed      uint64 `default:"1" help:"Draws the plans of random; in a simulation, chooses the order of events."`
 	SelfCheck bool   `help:"Run each case of a simulation twice and compare: a difference is a bug in minido."`
 
@@ -194,7 +195,7 @@ func (c *Shrink) Run() error {
 func (c *Common) options() (campaign.Options, error) {
 	o := campaign.Options{Project: c.Project, Then: c.Then, Env: c.Env, Vars: c.Var, CommandVars: c.Var, Recover: chaos.Recovery(c.Recover), SinkVar: c.Effects,
 		Timeout: c.Timeout, Horizon: c.Horizon, Within: c.Within, Jobs: c.Jobs, StopAfter: c.StopAfter, Dir: c.Dir, Resume: c.Resume, Keep: c.Keep, NoStandby: c.NoStandby, AIURL: c.AIURL,
-		Mode: campaign.Mode(c.Mode), Seed: c.Seed, SelfCheck: c.SelfCheck, Mask: c.Mask, CommandMask: c.Mask, NoDifferential: c.NoDifferential}
+		Mode: campaign.Mode(c.Mode), SyncNormal: c.Sync == "normal", Seed: c.Seed, SelfCheck: c.SelfCheck, Mask: c.Mask, CommandMask: c.Mask, NoDifferential: c.NoDifferential}
 	if c.Pace != nil {
 		o.Pace, o.OnePace = *c.Pace, true
 	}

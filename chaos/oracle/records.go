@@ -262,6 +262,9 @@ func (s State) words(tell func(at place, row, column int, word string)) {
 		}
 		for n, row := range t.rows {
 			for i := range t.columns {
+				if row[i] == nothing {
+					continue
+				}
 				for _, w := range word.FindAllString(row[i], -1) {
 					tell(at, n, i, w)
 				}

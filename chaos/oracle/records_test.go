@@ -51,8 +51,12 @@ func TestMistakenStatus(t *testing.T) {
 			t.Errorf("%s: %q %v, want %q", c.name, kind, diff, c.want)
 		}
 	}
+	m := Learn([]State{want}, nil, nil)
+	if _, _, ok := m.Recovered(keyed(world("a/x jobs id=j1 status=done result=NULL", j2, log)), []State{want}, nil, nil); ok {
+		t.Error("a column without a value records nothing")
+	}
 	clean := world("a/x jobs status=done to=ann", "a/x jobs status=done to=bob")
-	m := Learn([]State{clean, clean}, nil, nil)
+	m = Learn([]State{clean, clean}, nil, nil)
 	for _, c := range []struct {
 		rows []string
 		want string

@@ -290,11 +290,14 @@ var varying = lazyregexp.New(`\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d+)?Z?|[0-9a-
 
 func normal(s string) string { return varying.ReplaceAllString(s, "#") }
 
+// nothing is the cell of a column without a value.
+const nothing = "NULL"
+
 // text is a cell as people read it.
 func text(v any) string {
 	switch v := v.(type) {
 	case nil:
-		return "NULL"
+		return nothing
 	case string:
 		return normal(v)
 	case []byte:

@@ -55,8 +55,9 @@ type Options struct {
 	// what of it survives; nil: nothing does. It is asked once, at the death; the
 	// zero Point is a Kill between two steps. It means little without SyncFull.
 	Power func(p killpoint.Point) (chance entropy.Source, lost bool)
-	// SyncFull makes commits sync as they do in "minido dev".
-	SyncFull bool
+	// SyncFull makes commits sync as they do in "minido dev"; SyncNormal beside it, as
+	// with "--sync normal": what was committed survives the process, and not a loss of power.
+	SyncFull, SyncNormal bool
 	// SyncTakes is how long, in virtual time, a sync off the loop takes: everything
 	// else that can happen then happens before it. It needs SyncFull.
 	SyncTakes time.Duration
@@ -192,6 +193,9 @@ func (w *World) start() (err error) {
 	mode := sqlite.Off // a kill leaves what was written, on the disk or not
 	if o.SyncFull {
 		mode = sqlite.Full
+		if o.SyncNormal {
+			mode = sqlite.Normal
+		}
 	}
 	chance := o.Entropy
 	if chance == nil {
