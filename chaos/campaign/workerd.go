@@ -45,7 +45,7 @@ type onto struct {
 // *chaos.UsageError, where the project or its clients fail there without a fault; ctx's cause;
 // what made the harness itself fail.
 func Repeat(ctx context.Context, o Options, plan fault.Plan, on OnWorkerd) error {
-	o.Mode, o.Jobs = Workerd, 1
+	o.Mode, o.Jobs, o.SyncNormal = Workerd, 1, false
 	_, err := with(ctx, "confirm", o, func(c *campaign, ctx context.Context) error {
 		c.onto = &onto{OnWorkerd: on}
 		s := c.slots[0]
