@@ -112,3 +112,28 @@ func TestEquivalenceOfFaults(t *testing.T) {
 	})
 	t.Log(fmt.Sprint(visited, " real runs with faults"))
 }
+
+// A frame that is dropped takes its client's socket with it, and nothing else: with real processes
+// and in a simulation the client comes back to an object that has lived on.
+func TestDroppedFrame(t *testing.T) {
+	t.Parallel()
+	for _, mode := range []string{"sim", "process"} {
+		r, out := campaignOf(t, "replay", fixture(t, "relay"), "--mode", mode, "--keep", "--plan", "drop@frame:before(Room/r1)/message#3")
+		if c := r.Cases[0]; c.Outcome != campaign.Passed || len(c.Missed) > 0 || c.Refused || len(c.Kills) > 0 {
+			t.Fatalf("%s: %+v\n%s", mode, c, out)
+		}
+		told, err := os.ReadFile(filepath.Join(r.Cases[0].Dir, "history.ndjson"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		lost := 0
+		for line := range strings.Lines(string(told)) {
+			if strings.Contains(line, `"kind":"close"`) && !strings.Contains(line, "the client closed it") && !strings.Contains(line, "received close frame") {
+				lost++
+			}
+		}
+		if lost != 1 {
+			t.Errorf("%s: %d sockets were lost\n%s", mode, lost, told)
+		}
+	}
+}

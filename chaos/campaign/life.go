@@ -248,7 +248,7 @@ func (r *caseRun) takeActs(began time.Time, life fault.Plan, acted []process.Act
 		text := a.Fault
 		blow := history.Blow{AtMs: msBetween(began, time.Unix(0, a.AtNs))}
 		if f, err := fault.Parse(a.Fault); err == nil {
-			blow.Ends = f.EndsObjects() && a.Refused == ""
+			blow.Ends, blow.Cuts = f.EndsObjects() && a.Refused == "", f.CutsSocket() && a.Refused == ""
 		}
 		switch {
 		case a.Error != "":

@@ -2,6 +2,7 @@ package check
 
 import (
 	"encoding/json"
+	"slices"
 
 	"minido.dev/minido/chaos/history"
 )
@@ -42,10 +43,15 @@ type Evidence struct {
 
 // ends are the faults by which objects ended in a process that lived on.
 func (e Evidence) ends() []history.Blow {
+	return slices.DeleteFunc(e.blows(), func(b history.Blow) bool { return !b.Ends })
+}
+
+// blows are all faults that the server has survived.
+func (e Evidence) blows() []history.Blow {
 	var out []history.Blow
 	for _, ev := range e.Events {
 		var b history.Blow
-		if ev.Kind == history.Note && ev.Who == history.ByFault && json.Unmarshal(ev.Data, &b) == nil && b.Ends {
+		if ev.Kind == history.Note && ev.Who == history.ByFault && json.Unmarshal(ev.Data, &b) == nil {
 			out = append(out, b)
 		}
 	}

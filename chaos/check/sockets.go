@@ -51,7 +51,7 @@ func (c socketChecker) Check(e Evidence) []Violation {
 			}
 		case history.Close:
 			closed[ev.Who] = ev
-			if !endedByClient(ev) && !closeFrame(ev) && !died(e.Events[i:], ev.AtMs) && !struck(e.ends(), ev.AtMs) {
+			if !endedByClient(ev) && !closeFrame(ev) && !died(e.Events[i:], ev.AtMs) && !struck(e.blows(), ev.AtMs) {
 				out = append(out, Violation{c.Name(), "not-dropped", fmt.Sprintf("%s lost its socket at %.0f ms while the server lived: %s", ev.Who, ev.AtMs, ev.Text)})
 			}
 		}
@@ -65,10 +65,10 @@ func endedByClient(e history.Event) bool {
 }
 func closeFrame(e history.Event) bool { return strings.Contains(e.Text, "received close frame") }
 
-// struck says whether a fault has ended objects at about that time: it is noted
+// struck says whether a fault has ended objects, or cut sockets, at about that time: it is noted
 // once it is over, and so after the sockets' end or before the client sees it.
-func struck(ends []history.Blow, atMs float64) bool {
-	return slices.ContainsFunc(ends, func(b history.Blow) bool { return math.Abs(atMs-b.AtMs) < deathSeen })
+func struck(blows []history.Blow, atMs float64) bool {
+	return slices.ContainsFunc(blows, func(b history.Blow) bool { return (b.Ends || b.Cuts) && math.Abs(atMs-b.AtMs) < deathSeen })
 }
 
 // died says whether the next thing that happens to a server is its death: the

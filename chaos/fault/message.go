@@ -50,16 +50,16 @@ var drop = Kind{
 	Verb:  Drop,
 	Forms: []string{"drop"},
 	Does: "the connection is lost with the message: its sender, or who waits for its result, gets `Network connection lost.`, and so does that stub's next call; " +
-		"an alarm comes again",
+		"an alarm comes again. A frame's socket is cut",
 	Draws: []string{"drop"}, Weight: 2,
 	Takes: oneOf(""),
 	Happens: func(_ string, at killpoint.Point) bool {
-		return isMessage(at) || at.Kind == killpoint.Fetch
+		return isMessage(at) || at.Kind == killpoint.Fetch || isFrame(at)
 	},
-	Where:       "write drop with the before-side of an rpc, a response of an object, an alarm or a queue, or with either side of a fetch",
+	Where:       "write drop with the before-side of an rpc, a response of an object, a frame, an alarm or a queue, or with either side of a fetch",
 	EndsObjects: never,
 	Do: func(_ Machine, _ string, at killpoint.Point, done func(error)) error {
-		if at.Kind == killpoint.Fetch && at.Side == killpoint.Before {
+		if at.Kind == killpoint.Fetch && at.Side == killpoint.Before || isFrame(at) {
 			done(nil)
 			return netx.ErrLost // nothing was sent
 		}
@@ -158,6 +158,18 @@ func isMessage(at killpoint.Point) bool {
 		return at.Side == killpoint.After
 	}
 	return false
+}
+
+// isFrame reports whether a frame is sent to a client at a point.
+func isFrame(at killpoint.Point) bool {
+	return at.Kind == killpoint.Frame && at.Side == killpoint.Before && at.Object != ""
+}
+
+// CutsSocket reports whether a client loses its socket by the fault, and the object does not
+// lose its memory.
+func (f Fault) CutsSocket() bool {
+	at, err := killpoint.ParseLabel(f.Point)
+	return f.Verb == Drop && err == nil && isFrame(at)
 }
 
 // Held is for how long the plan's delays hold messages up in all: what waits for them is

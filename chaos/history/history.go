@@ -98,6 +98,8 @@ type Blow struct {
 	AtMs float64 `json:"at_ms"`
 	// Ends says that objects lost their memory and their sockets by it.
 	Ends bool `json:"ends,omitempty"`
+	// Cuts says that a client lost its socket by it.
+	Cuts bool `json:"cuts,omitempty"`
 }
 
 // Passed is the Data of a Point: when it was passed, which is before it was recorded.

@@ -204,7 +204,7 @@ func (w *World) Dial(url string, header event.Header, receiver Receiver, done fu
 			if w.dead {
 				return
 			}
-			s.effect(killpoint.Response, "fetch", func() {})
+			_ = s.effect(killpoint.Response, "fetch", func() {}) // faults of responses are those of requests that open no socket
 			w.Note("client GET %s: %d", url, resp.Status)
 			s.done = nil
 			done(s, &Response{Status: resp.Status, Header: resp.Header, done: true})
@@ -235,10 +235,11 @@ func (w *World) whenDone(r *Response, fn func()) {
 	})
 }
 
-func (s *Socket) effect(kind killpoint.Kind, cause string, fn func()) {
+// effect has something come to the client, unless a fault takes its place.
+func (s *Socket) effect(kind killpoint.Kind, cause string, fn func()) error {
 	s.w.touch()
 	defer s.w.touch()
-	_ = s.w.points.Effect(kind, s.socket.object, cause, func() error { s.w.touch(); fn(); return nil }) // fn cannot fail
+	return s.w.points.Effect(kind, s.socket.object, cause, func() error { s.w.touch(); fn(); return nil })
 }
 
 // OnMessage implements event.Receiver.
@@ -247,13 +248,19 @@ func (s *Socket) OnMessage(m event.Message) {
 		if s.w.dead {
 			return
 		}
-		s.effect(killpoint.Frame, cmp.Or(m.Cause, "message"), func() {
+		err := s.effect(killpoint.Frame, cmp.Or(m.Cause, "message"), func() {
 			if m.Binary {
 				s.w.Note("client message bytes:%x", m.Data)
 			} else {
 				s.w.Note("client message %s", m.Data)
 			}
 		})
+		if err != nil { // the connection is lost with it
+			s.w.Note("client lost its socket: %v", err)
+			s.socket.Drop(netx.CloseLost, netx.LostCloseReason, err)
+			s.end(netx.CloseLost, netx.LostCloseReason, false)
+			return
+		}
 		if s.receiver.Message != nil && !s.closed {
 			s.receiver.Message(m.Binary, m.Data)
 		}
@@ -266,7 +273,7 @@ func (s *Socket) OnClose(code int, reason string, clean bool) {
 		if s.w.dead {
 			return
 		}
-		s.effect(killpoint.Close, "message", func() { s.w.Note("client close %d %s %v", code, reason, clean) })
+		_ = s.effect(killpoint.Close, "message", func() { s.w.Note("client close %d %s %v", code, reason, clean) }) // no fault takes its place
 		if clean && !s.socket.Sent() {
 			_ = s.socket.Close(code, reason) // fails only if it is closed already
 		}
