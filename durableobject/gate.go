@@ -103,6 +103,9 @@ func (o *Object) blockConcurrencyWhile(callback goja.Value) goja.Value {
 	if s := live(e.Frame().Critical); s != nil && s.depth >= maxNesting {
 		e.Throw("Error", "blockConcurrencyWhile() calls are nested too deeply.")
 	}
+	if !engine.IsCallable(callback) {
+		return o.realm.notFunction("DurableObjectState", "blockConcurrencyWhile")
+	}
 	frame := e.Frame()
 	promise, resolve, _ := o.realm.eng.NewPromise()
 	o.ctx.Hold()

@@ -112,6 +112,15 @@ func method[T interface{ object() *Object }](name string, length int, fn func(se
 
 func (o *Object) object() *Object { return o }
 
+// notFunction is what a method gives whose promise rejects, since its first argument is
+// no function.
+func (r *Realm) notFunction(class, method string) goja.Value {
+	return r.promised(func() goja.Value {
+		r.iso.Platform.BadArgument(class, method, 1, "function")
+		return nil
+	})
+}
+
 // promised runs fn and returns a promise of its result; what fn throws rejects
 // the promise. Storage answers at once, so the promise is settled already.
 func (r *Realm) promised(fn func() goja.Value) goja.Value {

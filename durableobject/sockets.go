@@ -2,6 +2,7 @@ package durableobject
 
 import (
 	"cmp"
+	"math"
 	"slices"
 	"time"
 	"unicode/utf8"
@@ -93,7 +94,12 @@ func (r *Realm) socketMethods() []engine.Method[*Object] {
 		}),
 		method("setHibernatableWebSocketEventTimeout", 1, func(o *Object, c goja.FunctionCall) goja.Value {
 			if ms := c.Argument(0); !goja.IsUndefined(ms) {
+				ms = ms.ToNumber()
 				switch n := ms.ToInteger(); {
+				case math.IsNaN(ms.ToFloat()):
+					r.eng.Throw("TypeError", "The value cannot be converted because it is not an integer.")
+				case n > math.MaxUint32:
+					r.eng.Throw("TypeError", "Value out of range. Must be less than or equal to 4294967295.")
 				case n < 0:
 					r.eng.Throw("TypeError", "The value cannot be converted because it is negative and this API expects a positive number.")
 				case n > maxEventTimeoutMs:

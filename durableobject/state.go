@@ -10,6 +10,7 @@ import (
 func (r *Realm) defineState() {
 	methods := []engine.Method[*Object]{
 		method("waitUntil", 1, func(o *Object, c goja.FunctionCall) goja.Value {
+			r.iso.Platform.Need(c, 1, "DurableObjectState", "waitUntil", "Promise")
 			o.waitUntil(c.Argument(0))
 			return goja.Undefined()
 		}),

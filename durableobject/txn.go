@@ -95,7 +95,7 @@ func (t *asyncTxn) rollback() {
 func (o *storage) transaction(closure goja.Value) goja.Value {
 	r := o.realm
 	if !engine.IsCallable(closure) {
-		r.eng.Throw("TypeError", "Failed to execute 'transaction' on 'DurableObjectStorage': parameter 1 is not of type 'function'.")
+		return r.notFunction("DurableObjectStorage", "transaction")
 	}
 	frame := r.eng.Frame()
 	promise, resolve, reject := r.eng.NewPromise()

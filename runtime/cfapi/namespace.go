@@ -45,6 +45,7 @@ func (a *API) defineIDs() {
 		Methods: []engine.Method[*namespace]{
 			{Name: "newUniqueId", Length: 1, Fn: func(n *namespace, call goja.FunctionCall) goja.Value {
 				a.Engine.IO("newUniqueId()") // randomness is not for the global scope
+				a.dictionary(call, "newUniqueId", 1, "NewUniqueIdOptions")
 				if o, ok := call.Argument(0).(*goja.Object); ok {
 					a.noJurisdiction(o.Get("jurisdiction"))
 				}
@@ -66,7 +67,9 @@ func (a *API) defineIDs() {
 			}},
 			{Name: "get", Length: 2, Fn: a.namespaceGet},
 			{Name: "getByName", Length: 2, Fn: func(n *namespace, call goja.FunctionCall) goja.Value {
-				return a.stubFor(n.ns, a.ObjectID(n.ns.IDs().FromName(a.nameArg(call, "getByName"))))
+				name := a.nameArg(call, "getByName")
+				a.dictionary(call, "getByName", 2, "GetDurableObjectOptions")
+				return a.stubFor(n.ns, a.ObjectID(n.ns.IDs().FromName(name)))
 			}},
 			{Name: "jurisdiction", Length: 1, Fn: func(n *namespace, call goja.FunctionCall) goja.Value {
 				a.noJurisdiction(call.Argument(0))
@@ -90,11 +93,20 @@ func (a *API) nameArg(call goja.FunctionCall, method string) string {
 	return call.Arguments[0].String()
 }
 
+// dictionary refuses an nth argument that is neither left out nor an object.
+func (a *API) dictionary(call goja.FunctionCall, method string, n int, typ string) {
+	v := call.Argument(n - 1)
+	if _, ok := v.(*goja.Object); !ok && !goja.IsUndefined(v) && !goja.IsNull(v) {
+		a.Platform.BadArgument("DurableObjectNamespace", method, n, typ)
+	}
+}
+
 func (a *API) namespaceGet(n *namespace, call goja.FunctionCall) goja.Value {
 	id, ok := a.ids.Of(call.Argument(0))
 	if !ok {
 		a.Engine.Throw("TypeError", "Failed to execute 'get' on 'DurableObjectNamespace': parameter 1 is not of type 'DurableObjectId'.")
 	}
+	a.dictionary(call, "get", 2, "GetDurableObjectOptions")
 	if err := n.ns.IDs().Check(id.id); err != nil {
 		a.Engine.Throw("TypeError", "%s", err)
 	}

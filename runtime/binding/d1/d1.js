@@ -2,7 +2,7 @@
 // Go; this is the shape that workers see.
 function (native, p) {
   "use strict";
-  const { ArrayIsArray, ArrayBufferIsView, ArrayFrom, ArrayPrototypePush, ArrayPrototypeMap, StringPrototypeTrim, StringPrototypeSplit,
+  const { ArrayIsArray, ArrayBufferIsView, ArrayFrom, ArrayPrototypePush, StringPrototypeSplit,
     ObjectDefineProperty } = p;
   const failure = (prefix, message, cause) => new p.Error(`${prefix}: ${message}`, { cause: new p.Error(cause ?? message) });
 
@@ -24,7 +24,7 @@ function (native, p) {
   };
   const batch = async (session, statements) => {
     const queries = [];
-    ArrayPrototypeMap(statements, (s) => { ArrayPrototypePush(queries, text(s.statement)); ArrayPrototypePush(queries, s.params); });
+    statements.map((s) => { ArrayPrototypePush(queries, text(s.statement)); ArrayPrototypePush(queries, s.params); });
     return resultsOf(session, await native.query("objects", session !== null, ...queries));
   };
 
@@ -92,8 +92,8 @@ function (native, p) {
   class D1Database {
     prepare(sql) { return new D1PreparedStatement(null, sql); }
     async batch(statements) { return batch(null, statements); }
-    async exec(script) {
-      const queries = [], lines = StringPrototypeSplit(StringPrototypeTrim(script), "\n");
+    async exec(query) {
+      const queries = [], lines = StringPrototypeSplit(query.trim(), "\n");
       for (let i = 0; i < lines.length; i++) { ArrayPrototypePush(queries, lines[i]); ArrayPrototypePush(queries, undefined); }
       const results = resultsOf(null, await native.query("objects", false, ...queries), "D1_EXEC_ERROR", `Error in line 1: ${lines[0]}: `);
       let duration = 0;

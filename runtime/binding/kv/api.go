@@ -2,6 +2,7 @@ package kv
 
 import (
 	"errors"
+	"strings"
 
 	"github.com/dop251/goja"
 
@@ -23,16 +24,19 @@ type api struct {
 func (p *api) define() goja.Value {
 	method := func(name string, fn func(call goja.FunctionCall) goja.Value) engine.Method[*api] {
 		return engine.Method[*api]{Name: name, Fn: func(_ *api, call goja.FunctionCall) goja.Value {
+			if strings.HasPrefix(name, "get") {
+				p.needKeys(call, name) // not by a promise: two signatures are tried
+			}
 			return p.Platform.Promise(func() goja.Value { return fn(call) })
 		}}
 	}
 	return engine.DefineClass(p.Engine, engine.ClassDef[*api]{
 		Name: class,
 		Methods: []engine.Method[*api]{
-			method("get", func(call goja.FunctionCall) goja.Value { return p.get(call, "get", false) }),
+			method("get", func(call goja.FunctionCall) goja.Value { return p.get(call, false) }),
 			method("list", p.list),
 			method("put", p.put),
-			method("getWithMetadata", func(call goja.FunctionCall) goja.Value { return p.get(call, "getWithMetadata", true) }),
+			method("getWithMetadata", func(call goja.FunctionCall) goja.Value { return p.get(call, true) }),
 			method("delete", p.delete),
 		},
 	}).Wrap(p)
@@ -136,12 +140,24 @@ func (p *api) getOptions(v goja.Value, metadata bool) getOptions {
 	return o
 }
 
-func (p *api) get(call goja.FunctionCall, name string, metadata bool) goja.Value {
+// needKeys refuses a get without keys.
+func (p *api) needKeys(call goja.FunctionCall, name string) {
 	keys := "string or Array"
-	if metadata {
+	if name == "getWithMetadata" {
 		keys = "Array or string" // as the two signatures have it
 	}
 	p.Platform.Need(call, 1, class, name, keys)
+}
+
+// dictionary refuses an nth argument that is neither left out nor an object.
+func (p *api) dictionary(call goja.FunctionCall, method string, n int, typ string) {
+	v := call.Argument(n - 1)
+	if _, ok := v.(*goja.Object); !ok && !webidl.IsMissing(v) {
+		p.Platform.BadArgument(class, method, n, typ)
+	}
+}
+
+func (p *api) get(call goja.FunctionCall, metadata bool) goja.Value {
 	if list, ok := call.Arguments[0].(*goja.Object); ok && list.ClassName() == "Array" {
 		var keys []string
 		p.Platform.ForOf(list, func(v goja.Value) { keys = append(keys, p.Platform.USV(v)) })
@@ -197,6 +213,7 @@ func (p *api) valueAs(data []byte, kind string) goja.Value {
 }
 
 func (p *api) list(call goja.FunctionCall) goja.Value {
+	p.dictionary(call, "list", 1, "ListOptions")
 	o := call.Argument(0)
 	text := func(name string) string {
 		if v := webidl.Get(o, name); !webidl.IsMissing(v) {

@@ -30,6 +30,7 @@ func (p *api) put(call goja.FunctionCall) goja.Value {
 	if !isObject {
 		text = p.Platform.USV(call.Arguments[1])
 	}
+	p.dictionary(call, "put", 3, "PutOptions")
 	o := p.putOptions(call.Argument(2))
 	p.checkKey("PUT", key)
 	if !isObject {

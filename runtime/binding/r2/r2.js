@@ -159,6 +159,10 @@ function (native, p) {
     const given = (method, args, n, type) => {
       if (args.length < n) throw new p.TypeError(`Failed to execute '${method}' on 'R2Bucket': parameter ${n} is not of type '${type}'.`);
     };
+    // dictionary refuses options that are a primitive value.
+    const dictionary = (method, options, n, type) => {
+      if (options !== undefined && options !== null && typeof options !== "object" && typeof options !== "function") throw new p.TypeError(`Failed to execute '${method}' on 'R2Bucket': parameter ${n} is not of type '${type}'.`);
+    };
     const contents = "JsReadableStream or ArrayBuffer or ArrayBufferView or string or Blob";
     const call = (op, request, body) => native.call(op, JSONStringify(request), body);
 
@@ -170,6 +174,7 @@ function (native, p) {
       }
       async get(key, options) {
         given("get", arguments, 1, "string");
+        dictionary("get", options, 2, "GetOptions");
         checkKey(options);
         const [r, data] = await call("get", { key: `${key}`, onlyIf: condition(options?.onlyIf), range: rangeOf(options?.range) });
         if (!r.object) return null;
@@ -178,6 +183,7 @@ function (native, p) {
       async put(key, value, options) {
         given("put", arguments, 1, "string");
         given("put", arguments, 2, contents);
+        dictionary("put", options, 3, "PutOptions");
         checkKey(options);
         const accepted = value === null || value === undefined || typeof value === "string" || value instanceof p.ArrayBuffer || ArrayBufferIsView(value) ||
           value instanceof Blob || value instanceof ReadableStream;
@@ -203,6 +209,7 @@ function (native, p) {
       }
       async createMultipartUpload(key, options) {
         given("createMultipartUpload", arguments, 1, "string");
+        dictionary("createMultipartUpload", options, 2, "MultipartOptions");
         checkKey(options);
         const [r] = await call("createMultipartUpload", { key: `${key}`, httpMetadata: metadata(options?.httpMetadata), customMetadata: { ...options?.customMetadata } });
         return new R2MultipartUpload(`${key}`, r.uploadId);
@@ -220,6 +227,7 @@ function (native, p) {
         await call("delete", { keys: names });
       }
       async list(options) {
+        dictionary("list", options, 1, "ListOptions");
         const o = options ?? {};
         const [r] = await call("list", {
           prefix: o.prefix, delimiter: o.delimiter, startAfter: o.startAfter, cursor: o.cursor, limit: o.limit, include: o.include,
@@ -252,6 +260,8 @@ function (native, p) {
       async abort() { await call("abortMultipartUpload", { key: this.key, uploadId: this.uploadId }); }
     }
     p.tag(R2MultipartUpload, "R2MultipartUpload");
+    p.tag(HeadResult, "HeadResult");
+    p.tag(GetResult, "GetResult");
     const enumerable = (C, names) => {
       for (const name of names) ObjectDefineProperty(C.prototype, name, { enumerable: true });
     };

@@ -88,7 +88,7 @@ function (native, p) {
       return new InstanceImpl(id);
     }
     async createBatch(batch) {
-      if (!ArrayIsArray(batch)) throw new p.Error("Workflows: createBatch() takes an array in minido; its other form is not available.");
+      if (!ArrayIsArray(batch)) throw p.ObjectAssign(new p.Error("WorkflowError: (body) Provided argument is invalid"), { remote: true });
       if (batch.length === 0) throw new p.Error("WorkflowError: batchCreate should have at least 1 instance");
       if (batch.length > maxBatch) throw new p.Error("WorkflowError: batchCreate only supports 100 instances at a time");
       for (let i = 0; i < batch.length; i++) if (batch[i].id !== undefined && !validId(batch[i].id)) throw invalidId();
