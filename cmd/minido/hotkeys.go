@@ -82,6 +82,7 @@ func (c *devCommand) listen(ctx context.Context, exit func(), term *terminal, s 
 	}
 	h.help()
 	ended := make(chan struct{})
+	sched.Attend(sch, "SIGQUIT", func() { tty.atQuit(ended) })
 	sched.Attend(sch, "hotkeys", func() {
 		defer close(ended)
 		h.read(tty)

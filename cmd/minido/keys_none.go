@@ -18,4 +18,5 @@ func openKeys(*os.File) (*keys, error) {
 
 func (*keys) next([]byte) (int, error) { return 0, errors.ErrUnsupported }
 func (*keys) interrupt()               {}
+func (*keys) atQuit(<-chan struct{})   {}
 func (*keys) close() error             { return nil }

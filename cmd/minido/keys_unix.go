@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/signal"
 
 	"golang.org/x/sys/unix"
 
@@ -90,6 +91,25 @@ func (k *keys) interrupt() {
 }
 
 func (k *keys) restore() error { return unix.IoctlSetTermios(k.fd, setTermios, &k.before) }
+
+// atQuit gives the terminal its mode back before SIGQUIT, for which ^\ is typed, ends the
+// process with its stacks, as it does where nobody waits for it. It returns when ended is
+// closed.
+func (k *keys) atQuit(ended <-chan struct{}) {
+	quit := make(chan os.Signal, 1)
+	signal.Notify(quit, unix.SIGQUIT)
+	defer signal.Stop(quit)
+	select {
+	case <-ended:
+	case <-quit:
+		err := k.restore()
+		signal.Reset(unix.SIGQUIT)
+		if err := errors.Join(err, unix.Kill(unix.Getpid(), unix.SIGQUIT)); err != nil {
+			fmt.Fprintln(os.Stderr, "minido: SIGQUIT:", err)
+		}
+		<-ended
+	}
+}
 
 // close gives the terminal its mode back. next must have ended.
 func (k *keys) close() error {

@@ -176,6 +176,7 @@ func (c *testCommand) watch(ctx context.Context, stop func(), threads sched.Sche
 		return openErr
 	} else if tty != nil {
 		keys, ended := newWatchKeys(out, stop), make(chan struct{})
+		sched.Attend(threads, "SIGQUIT", func() { tty.atQuit(ended) })
 		sched.Attend(threads, "keys", func() {
 			defer close(ended)
 			keys.read(tty)

@@ -58,11 +58,30 @@ func additionalStub(files []string) string {
 	return sb.String()
 }
 
-// computed finds the additional module that from names by a specifier which
-// the bundle did not know: relative to from, as workerd resolves module names.
-func (in *instance) computed(from *record, spec string) (target, bool) {
+// computed finds what from names by a specifier that was computed when the code ran: what
+// is required by that name elsewhere, or an additional module, relative to from, as workerd
+// resolves module names.
+func (in *instance) computed(from *record, spec string) (importRef, target, bool) {
+	ref := importRef{requireCall, spec}
+	if t, ok := from.deps[ref.tagged()]; ok {
+		return ref, t, true
+	}
 	id, ok := in.b.additional[path.Join(from.folder(), spec)]
-	return target{module: id}, ok
+	return importRef{dynamicImport, spec}, target{module: id}, ok
+}
+
+// provided is the module of the host that import() of a computed specifier finds.
+func (in *instance) provided(spec string) (target, bool) {
+	name, _, ok := builtinSpec(spec)
+	return target{module: -1, builtin: name}, ok && in.host.Provides != nil && in.host.Provides(name)
+}
+
+// noSuchModule is workerd's text about a module that from names and nobody has.
+func (in *instance) noSuchModule(from *record, spec string) string {
+	if in.host.Registry {
+		return "Module not found: " + in.resolve(from, spec)
+	}
+	return fmt.Sprintf("No such module %q.", in.absent(from, spec))
 }
 
 // folder is where r's relative specifiers start.

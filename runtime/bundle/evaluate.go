@@ -175,6 +175,10 @@ func (in *instance) helper(r *record, name string) goja.Value {
 	switch {
 	case name == mockHelper:
 		return in.mocksHelper(r)
+	case name == computedImport:
+		return in.vm.ToValue(func(call goja.FunctionCall) goja.Value {
+			return in.importComputed(r, call.Argument(0).String())
+		})
 	case name == "$meta":
 		return in.meta(r)
 	case name == "__filename":

@@ -95,6 +95,12 @@ type Host struct {
 	// Wasm makes the WebAssembly.Module of what a .wasm file holds; nil: importing
 	// one is an error.
 	Wasm func(code *wasm.Code) goja.Value
+	// Provides says whether Builtin has a module, for import() of what is computed when
+	// the code runs; nil: it has none.
+	Provides func(spec string) bool
+	// Registry: modules have URLs, as since workerd's flag new_module_registry, which
+	// import.meta and errors tell.
+	Registry bool
 	// Ahead, if not nil, is called by Load with what evaluates deferred modules before
 	// they are used, once the bundle is loaded.
 	Ahead func(*Ahead)
@@ -133,6 +139,7 @@ type instance struct {
 	spaces   map[*goja.Object]bool
 	builtins map[string]goja.Value
 	helpers  map[string]goja.Value
+	metas    map[string]*goja.Object // import.meta, by the URL of a module
 	announce goja.Callable
 	adopt    goja.Callable
 	parse    goja.Callable // JSON.parse
@@ -424,10 +431,14 @@ func (in *instance) exports(r *record) goja.Value {
 	}
 }
 
-// meta is import.meta: as in workerd it has no properties, and no prototype. In tests
-// it is what vitest makes of it.
+// meta is import.meta: as in workerd it has no prototype, and before new_module_registry no
+// properties. In tests it is what vitest makes of it.
 func (in *instance) meta(r *record) goja.Value {
-	if !in.b.bundler.opts.Mocks {
+	switch {
+	case in.b.bundler.opts.Mocks:
+	case in.host.Registry:
+		return in.registered(r)
+	default:
 		return in.vm.CreateObject(nil)
 	}
 	o := in.vm.NewObject()

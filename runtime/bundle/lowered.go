@@ -96,6 +96,10 @@ func (l *lowered) wrap(out string, s source, common, mocks bool) {
 		body = strings.Replace(body, importMeta+" = {};", importMeta+" = $meta;", 1)
 		l.helpers = append(l.helpers, "$meta")
 	}
+	if lowered := lowerComputed(body); lowered != body {
+		body = lowered
+		l.helpers = append(l.helpers, computedImport)
+	}
 	l.helpers = append(l.helpers, mend.Helpers(prologue, body)...)
 	parameters := mend.CommonJS
 	if !common && !mocks {
@@ -131,6 +135,29 @@ func (l *lowered) wrap(out string, s source, common, mocks bool) {
 }
 
 const importMeta = "var import_meta"
+
+// computedImport is the helper that import() of what is no literal calls: a call of require()
+// finds less.
+const computedImport = "$import"
+
+var (
+	importCalls = lazyregexp.New(`Promise\.resolve\(\)\.then\(\(\) => (?:__toESM\d*\()?require\(`) // as esbuild prints them
+	literalEnd  = lazyregexp.New(`^"(?:[^"\\]|\\.)*"\)`)
+)
+
+// lowerComputed has import() whose specifier is computed when the code runs call that helper.
+func lowerComputed(body string) string {
+	var sb strings.Builder
+	from := 0
+	for _, at := range importCalls.FindAllStringIndex(body, -1) {
+		if literalEnd.MatchString(body[at[1]:]) {
+			continue
+		}
+		sb.WriteString(strings.TrimSuffix(body[from:at[1]], "require(") + computedImport + "(")
+		from = at[1]
+	}
+	return sb.String() + body[from:]
+}
 
 var publishes = lazyregexp.New(`(?m)^module\.exports = __toCommonJS\d*\(([\w$]+)\);$`)
 

@@ -52,15 +52,26 @@ func (in *instance) require(from *record, tagged string) goja.Value {
 	t, known := from.deps[tagged]
 	if !ok || !known {
 		// The specifier was computed when the code ran.
-		ref = importRef{requireCall, tagged}
-		if t, known = from.deps[ref.tagged()]; !known {
-			ref.Kind = dynamicImport
-			t, known = in.computed(from, tagged)
-		}
-		if !known {
-			panic(in.newError(fmt.Sprintf("No such module %q.", in.absent(from, tagged)))) // workerd's text
+		if ref, t, known = in.computed(from, tagged); !known {
+			panic(in.newError(in.noSuchModule(from, tagged)))
 		}
 	}
+	return in.load(from, ref, t)
+}
+
+// importComputed is the end of import() of what is computed when the code runs.
+func (in *instance) importComputed(from *record, spec string) goja.Value {
+	ref, t, known := in.computed(from, spec)
+	if !known {
+		if t, known = in.provided(spec); !known {
+			panic(in.newError(in.noSuchModule(from, spec)))
+		}
+	}
+	return in.load(from, ref, t)
+}
+
+// load gives what one import gets of its target.
+func (in *instance) load(from *record, ref importRef, t target) goja.Value {
 	switch {
 	case t.builtin != "" && !inNodeModules(from.path) && slices.Contains(in.b.mockedBuiltins, t.builtin):
 		return in.forward(t, ref)

@@ -18,7 +18,7 @@ import (
 
 // cacheVersion names the meaning of cached results; it changes whenever this
 // package or esbuild would produce something else for the same input.
-const cacheVersion = "minido-bundle-16 esbuild-0.28.2"
+const cacheVersion = "minido-bundle-18 esbuild-0.28.2"
 
 // supported are the features that goja has or lacks where the target alone
 // says otherwise. The target is ES2022 and not lower: older targets would lower

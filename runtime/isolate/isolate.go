@@ -130,7 +130,7 @@ func New(o Options) *Isolate {
 	}
 	i.wasm = wasm.Install(i.Engine, wasm.Options{FromBytes: i.enabled(compat.AllowEvalDuringStartup)})
 	i.CF = cfapi.Install(i.Engine, i.Platform, cfapi.Options{Points: o.Points, Compat: o.Compat, WaitUntil: i.waitUntil, Missing: missing(o.RunsTests)})
-	i.node = nodeapi.New(i.Engine, i.Platform, nodeapi.Options{Env: o.Environ, Compat: o.Compat, Files: o.Bundle.Files})
+	i.node = nodeapi.New(i.Engine, i.Platform, nodeapi.Options{Env: o.Environ, Compat: o.Compat, Files: o.Bundle.Files, Import: i.builtin})
 	i.tail = newTailing(i, o.Entropy.Fork("tail"))
 	i.defineExecution()
 	return i
@@ -169,7 +169,7 @@ func (i *Isolate) Start(ready func(error)) {
 		i.CF.Bind(i.opts.Bindings)
 		i.definePlatform()
 		i.bindGlobals()
-		exports, pending, err := i.opts.Bundle.Load(i.vm, bundle.Host{Builtin: i.builtin, Enter: i.inGlobalScope, AsyncIterator: i.Engine.Primordial("AsyncIteratorPrototype"), Language: i.Engine.MarkLanguage, Wasm: i.wasm.Module,
+		exports, pending, err := i.opts.Bundle.Load(i.vm, bundle.Host{Builtin: i.builtin, Enter: i.inGlobalScope, AsyncIterator: i.Engine.Primordial("AsyncIteratorPrototype"), Language: i.Engine.MarkLanguage, Wasm: i.wasm.Module, Registry: i.enabled(compat.NewModuleRegistry), Provides: i.provides,
 			Ahead: func(a *bundle.Ahead) { i.ahead = a }})
 		if err != nil {
 			ready(i.describe(err))

@@ -25,6 +25,7 @@ var compatSettings = []struct{ name, worker, date, flags string }{
 	{"flags-2024-01-01", "flags", "2024-01-01", "nodejs_als"}, {"flags-2024-05-01", "flags", "2024-05-01", "nodejs_als"}, {"flags-2024-09-01", "flags", "2024-09-01", "nodejs_als"},
 	{"flags-2025-04-30", "flags", "2025-04-30", "nodejs_als"}, {"flags-2026-04-20", "flags", "2026-04-20", "nodejs_als"}, {"flags-2026-08-01", "flags", "2026-08-01", "nodejs_als"},
 	{"flags-reused-ctx", "flags", "2026-08-01", "nodejs_als,nonclass_entrypoint_reuses_ctx_across_invocations"},
+	{"modules-2025-10-01", "modules", "2025-10-01", "nodejs_compat"}, {"modules-2026-08-01", "modules", "2026-08-01", "nodejs_compat"}, {"modules-2026-11-17", "modules", "2026-11-17", ""},
 	{"node-2026-06-01", "node", "2026-06-01", "nodejs_compat"}, {"node-2026-08-01", "node", "2026-08-01", "nodejs_compat"},
 }
 

@@ -73,7 +73,6 @@ var refusedCalls = map[string]string{
 	"buffer.resolveObjectURL":             `m.resolveObjectURL("blob:x")`,
 	"fs.FileHandle.readLines":             `(m.promises ?? m).FileHandle.prototype.readLines()`,
 	"http.Agent.createConnection":         `new m.Agent().createConnection()`,
-	"module.createRequire().resolve":      `m.createRequire("/").resolve("x")`,
 	"stream.finished(a web stream)":       `m.finished(new ReadableStream(), () => {})`,
 	"dns.Resolver.cancel":                 `new m.Resolver().cancel()`,
 	"dns.Resolver.setLocalAddress":        `new m.Resolver().setLocalAddress()`,

@@ -73,12 +73,16 @@ func (r *Realm) ForRecord(obj *goja.Object, fn func(key string, value goja.Value
 		}
 	}
 	none := goja.Undefined()
+	var names []goja.String // as workerd: all members are looked at before one is read
 	for _, key := range r.List(r.Engine.Call(r.Engine.Primordial("ReflectOwnKeys"), none, obj)) {
 		name, ok := key.(goja.String)
 		if !ok || !r.Engine.Call(r.Engine.Primordial("ObjectPrototypePropertyIsEnumerable"), none, obj, key).ToBoolean() {
 			continue
 		}
-		fn(UTF8Of(name), r.Engine.Call(r.Engine.Primordial("ReflectGet"), none, obj, key))
+		names = append(names, name)
+	}
+	for _, name := range names {
+		fn(UTF8Of(name), r.Engine.Call(r.Engine.Primordial("ReflectGet"), none, obj, name))
 	}
 }
 

@@ -87,7 +87,7 @@ const scripts = {
   async streams(env, ctx) { const o = ctx.exports.E2({}); const out = []; const enc = new TextEncoder();
     out.push(await t(() => o.readAll(new Response("abc").body)), await t(() => o.readChunks(new ReadableStream({ start(c) { c.enqueue("str"); c.close(); } }))), await t(() => o.readChunks(new ReadableStream({ start(c) { c.enqueue({ a: 1 }); c.close(); } }))));
     const ts = new IdentityTransformStream(); const read = new Response(ts.readable).text(); out.push(await t(() => o.writeTo(ts.writable)), await read);
-    const chunks = []; out.push(await t(() => o.writeTo(new WritableStream({ write(c) { chunks.push(new TextDecoder().decode(c)); }, close() { chunks.push("closed"); } }))), [...chunks]);
+    const chunks = []; out.push(await t(() => o.writeTo(new WritableStream({ write(c) { chunks.push(c.constructor.name, new TextDecoder().decode(c)); }, close() { chunks.push("closed"); } }))), [...chunks]);
     const ab = []; out.push(await t(() => o.abortW(new WritableStream({ abort(e) { ab.push(String(e)); } }))), ab);
     out.push(await t(async () => new Response(await o.stream()).text()), await t(async () => { const out = []; for await (const c of await o.vstream()) out.push(c); return out; }), await t(async () => { const out = []; for await (const c of await o.errStream()) out.push([...c]); return out; }));
     out.push(await t(async () => { const wr = (await o.writable()).getWriter(); await wr.write(enc.encode("w1")); await wr.write(enc.encode("w2")); await wr.close(); return o.sunk(); }));

@@ -23,6 +23,9 @@ type Options struct {
 	// Compat answers for a compatibility flag (its enable name); nil means that
 	// every flag is on.
 	Compat func(flag compat.Flag) bool
+	// Import is the namespace of a module of the host, a cloudflare: one too; nil means
+	// that there is none.
+	Import func(spec string) (goja.Value, error)
 	// Files are the worker's own modules, shown under /bundle; nil means none.
 	Files func() map[string][]byte
 }

@@ -1,6 +1,7 @@
 package process
 
 import (
+	"fmt"
 	"math/big"
 	"sort"
 	"strings"
@@ -61,6 +62,29 @@ func (m *module) builtin(c goja.FunctionCall) goja.Value {
 	return m.Native(c.Argument(0).String())
 }
 
+// imported is what a function of createRequire() gives. Before require_returns_default_export
+// that is a module's namespace, as that of a cloudflare: module at every date.
+func (m *module) imported(c goja.FunctionCall) goja.Value {
+	spec := c.Argument(0).String()
+	whole := strings.HasPrefix(spec, "cloudflare:")
+	if name, ok := m.Resolve(spec); ok && !whole {
+		if m.Options.Compat(compat.RequireReturnsDefaultExport) || m.Options.Import == nil {
+			return m.Native(spec)
+		}
+		spec, whole = "node:"+name, true
+	}
+	if whole && m.Options.Import != nil {
+		if ns, err := m.Options.Import(spec); err == nil {
+			return ns
+		}
+	}
+	text := "Module not found: " + spec // the reference's texts
+	if !m.Options.Compat(compat.NewModuleRegistry) {
+		text = fmt.Sprintf("No such module %q.", strings.TrimPrefix(spec, "./"))
+	}
+	panic(m.Engine.Errors.New("Error", text))
+}
+
 // writeOut logs whole lines of what is written to standard output or error,
 // and keeps the last, unfinished one until flushOut. As in workerd each line says where
 // it was written.
@@ -101,7 +125,7 @@ func moduleModule(base *node.Modules) []engine.Func {
 	m := &module{Modules: base}
 
 	return []engine.Func{
-		{Name: "builtin", Length: 1, Fn: m.builtin},
+		{Name: "imported", Length: 1, Fn: m.imported},
 		{Name: "names", Fn: func(goja.FunctionCall) goja.Value {
 			var names []string
 			for _, n := range m.Registry.Names() {

@@ -23,8 +23,12 @@ const (
 	sourceClosed
 )
 
-// defaultReconnection is workerd's.
-const defaultReconnection = 2 * time.Second
+// workerd's times of reconnection: what a stream asks for is taken between two bounds.
+const (
+	defaultReconnection = 2 * time.Second
+	minReconnection     = time.Second
+	maxReconnection     = 10 * time.Second
+)
 
 // eventSource is an EventSource (HTML, section 9.2), or one that reads a given
 // stream (workerd: api/eventsource.c++). Loop-confined.
@@ -40,6 +44,7 @@ type eventSource struct {
 	lastID  string
 	delay   time.Duration
 	timer   int64 // of the reconnection, 0 if none waits
+	empty   bool  // there has been a response without a body
 
 	connection *sourceConnection // nil between two of them
 }
@@ -189,12 +194,12 @@ func (s *eventSource) connect() {
 	p.Engine.Await(promise, func(v goja.Value) {
 		s.task("event source answer", c, func() { c.answered(v) })
 	}, func(reason goja.Value) {
-		s.task("event source failure", c, func() { s.reestablish(reason) })
+		s.task("event source failure", c, func() { s.fail(reason) }) // as workerd, which tries once
 	})
 }
 
-// answered looks at the response: any status but 200 and any other type fail
-// the connection for good.
+// answered looks at the response: a status that is no success and any other type fail
+// the connection for good, and so does a second response without a body.
 func (c *sourceConnection) answered(v goja.Value) {
 	s, p := c.s, c.s.p
 	r, ok := p.fetch.ResponseOf(v)
@@ -206,26 +211,29 @@ func (c *sourceConnection) answered(v goja.Value) {
 	switch {
 	case !ok:
 		s.fail(p.Engine.Errors.New("TypeError", "The fetcher of an EventSource gave no Response."))
-	case r.Status() != 200:
+	case r.Status() < 200 || r.Status() > 299:
 		s.fail(p.NewDOMException("AbortError", "The response status code was "+p.VM.ToValue(r.Status()).String()+"."))
 	case !hasType:
 		s.fail(p.NewDOMException("AbortError", "No content type header was present in the response."))
 	case mime.Essence != "text/event-stream":
 		s.fail(p.NewDOMException("AbortError", "The content type '"+typ+"' is invalid."))
 	default:
-		if final, err := url.Parse(r.URL(), ""); err == nil {
+		if r.Redirected() {
+			s.url = r.URL()
+		}
+		if final, err := url.Parse(s.url, ""); err == nil {
 			s.origin = url.Origin(final)
-		} else if own, err := url.Parse(s.url, ""); err == nil {
-			s.origin = url.Origin(own) // a Response that a fetcher made has no URL
 		}
 		stream := p.fetch.Stream(r)
-		if stream != nil {
+		switch {
+		case stream != nil:
 			c.lock(stream)
-		}
-		s.announce()
-		if stream != nil {
+			s.announce()
 			c.read()
-		} else if s.connection == c {
+		case s.empty:
+			s.fail(p.Engine.Errors.New("Error", "The server provided no content."))
+		default:
+			s.empty = true
 			s.reestablish(p.Engine.Errors.New("Error", "The server provided no content. Will try reconnecting."))
 		}
 	}
@@ -235,10 +243,16 @@ func (c *sourceConnection) answered(v goja.Value) {
 func (c *sourceConnection) lock(stream *goja.Object) {
 	s, p := c.s, c.s.p
 	c.stream = newEventStream(s.lastID)
-	ended := func(reason goja.Value) {
-		s.task("event source end", c, func() { s.reestablish(reason) })
+	ended := func() {
+		s.task("event source end", c, func() { s.reestablish(p.Engine.Errors.New("Error", "The server disconnected.")) })
 	}
-	c.drain = p.streams.Drain(stream, c.chunk, func() { ended(p.Engine.Errors.New("Error", "The server disconnected.")) }, ended)
+	c.drain = p.streams.Drain(stream, c.chunk, ended, func(reason goja.Value) {
+		if p.streams.IsLost(reason) { // as workerd, to which a lost connection is one that ends
+			ended()
+			return
+		}
+		s.task("event source end", c, func() { s.fail(reason) })
+	})
 }
 
 // read asks for a chunk, unless a listener has closed the source.
@@ -254,15 +268,16 @@ func (c *sourceConnection) chunk(v goja.Value) {
 	if s.connection != c {
 		return
 	}
-	data, ok := p.BytesOf(v)
+	data, ok := p.streams.ChunkBytes(v)
 	if !ok {
 		s.task("event source end", c, func() { s.fail(p.Engine.Errors.New("TypeError", streams.TextNotBytes)) })
 		return
 	}
 	events, err := c.stream.feed(data)
 	if c.stream.retryMs >= 0 {
-		s.delay = time.Duration(c.stream.retryMs) * time.Millisecond
+		s.delay = min(max(time.Duration(c.stream.retryMs)*time.Millisecond, minReconnection), maxReconnection)
 	}
+	s.lastID = c.stream.id // as workerd, before the event is complete
 	c.pending = events
 	if err != nil {
 		s.task("event source end", c, func() { s.fail(p.Engine.Errors.FromGo(err)) })
@@ -271,26 +286,24 @@ func (c *sourceConnection) chunk(v goja.Value) {
 	c.deliver()
 }
 
-// deliver dispatches the pending events, each in a turn of its own, and then
-// asks for more.
+// deliver dispatches what a chunk has completed, as workerd in one turn, and then asks for
+// more. What a listener throws ends the source, after it has closed it the rest still comes.
 func (c *sourceConnection) deliver() {
 	s, p := c.s, c.s.p
-	for len(c.pending) > 0 && c.pending[0].empty {
-		s.lastID = c.pending[0].id
-		c.pending = c.pending[1:]
-	}
 	if len(c.pending) == 0 {
 		c.read()
 		return
 	}
-	s.task("event of a stream", c, func() {
-		next := c.pending[0]
-		c.pending = c.pending[1:]
-		s.lastID = next.id
-		p.events.Fire(s.object, p.events.NewStreamed(next.typ, next.data, s.origin, next.id))
-		if s.connection == c {
-			c.deliver()
+	s.task("events of a stream", c, func() {
+		events := c.pending
+		c.pending = nil
+		for _, next := range events {
+			if _, thrown := p.events.Deliver(s.object, p.events.NewStreamed(next.typ, next.data, s.origin, next.id)); thrown != nil {
+				s.fail(thrown)
+				return
+			}
 		}
+		c.read()
 	})
 }
 

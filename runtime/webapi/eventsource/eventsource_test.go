@@ -2,6 +2,7 @@ package eventsource_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"minido.dev/minido/runtime/event"
@@ -14,7 +15,7 @@ func events(w *webapitest.World, streams ...string) (requests *[]*event.Request)
 	w.Net = func(req *event.Request, done func(*event.Response, error)) func(error) {
 		*requests = append(*requests, req)
 		if len(*requests) > len(streams) {
-			done(&event.Response{Status: 204}, nil)
+			done(&event.Response{Status: 204, Header: event.Header{{Name: "Content-Type", Value: "text/event-stream"}}}, nil)
 			return func(error) {}
 		}
 		done(&event.Response{Status: 200, URL: req.URL, Header: event.Header{{Name: "Content-Type", Value: "text/event-stream; charset=utf-8"}},
@@ -30,24 +31,24 @@ const listen = `
 	es.onerror = (ev) => say("error " + ev.error.message + " " + es.readyState);
 `
 
-// HTML, section 9.2: connecting, events in turns of their own, reconnection
-// with the last event ID after the time that the stream asked for, and the end.
+// As workerd: connecting, the events of a chunk in one turn, reconnection with the last
+// event ID, after no less than a second, and the end: the second response without a body.
 func TestEventSource(t *testing.T) {
 	w := webapitest.New(t)
-	requests := events(w, "retry: 50\nid: é1\ndata: a\n\nevent: x\ndata: b\n\nid: 2\n\n", "data: c\n\n")
-	w.Run(`const es = new EventSource("http://a.test/b/../c?d#e"); say(es.url + " " + es.readyState + " " + es.withCredentials);` + listen +
-		`es.addEventListener("message", (ev) => queueMicrotask(() => say("microtask of " + ev.data)));`)
+	requests := events(w, "retry: 50\nid: é1\ndata: a\n\nevent: x\ndata: b\n\nid: 2\ndata:\n\n", "data: c\n\nid: 3\ndata: not complete")
+	w.Run(`const es = new EventSource("http://a.test/b/../c?d#e"); say(es.url + " " + es.readyState + " " + es.withCredentials); const began = performance.now();` + listen +
+		`es.addEventListener("message", (ev) => queueMicrotask(() => say("microtask of " + ev.data))); es.addEventListener("error", () => say(Math.round(performance.now() - began) / 1000 + " s"));`)
 	w.Said("http://a.test/c?d#e 0 false",
-		"open,,,,1,false,true", "message,a,é1,http://a.test,1,true,true", "microtask of a", "x,b,é1,http://a.test,1,true,true", "error The server disconnected. 0",
-		"open,,,,1,false,true", "message,c,2,http://a.test,1,true,true", "microtask of c", "error The server disconnected. 0",
-		"error The response status code was 204. 2")
-	for i, want := range []string{"text/event-stream,no-cache,", "text/event-stream,no-cache,2", "text/event-stream,no-cache,2"} {
+		"open,,,,1,false,true", "message,a,é1,http://a.test,1,true,true", "x,b,é1,http://a.test,1,true,true", "microtask of a", "error The server disconnected. 0", "0 s",
+		"open,,,,1,false,true", "message,c,2,http://a.test,1,true,true", "microtask of c", "error The server disconnected. 0", "1 s",
+		"error The server provided no content. Will try reconnecting. 0", "2 s", "error The server provided no content. 2", "3 s")
+	for i, want := range []string{"text/event-stream,no-cache,", "text/event-stream,no-cache,2", "text/event-stream,no-cache,3", "text/event-stream,no-cache,3"} {
 		h := (*requests)[i].Header
 		if got := h.Get("accept") + "," + h.Get("cache-control") + "," + h.Get("last-event-id"); got != want {
 			t.Errorf("request %d: %s, want %s", i+1, got, want)
 		}
 	}
-	if len(*requests) != 3 {
+	if len(*requests) != 4 {
 		t.Errorf("%d requests", len(*requests))
 	}
 }
@@ -57,7 +58,7 @@ func TestEventSourceEnds(t *testing.T) {
 	w := webapitest.New(t)
 	requests := events(w, "data: a\n\ndata: b\n\n")
 	w.Run(`const es = new EventSource("http://a.test/");` + listen + `es.onmessage = () => es.close();`)
-	w.Said("open,,,,1,false,true", "message,a,,http://a.test,1,true,true")
+	w.Said("open,,,,1,false,true", "message,a,,http://a.test,1,true,true", "message,b,,http://a.test,2,true,true") // b was there already
 	if len(*requests) != 1 {
 		t.Errorf("%d requests after close()", len(*requests))
 	}
@@ -75,8 +76,30 @@ func TestEventSourceEnds(t *testing.T) {
 		done(nil, &event.Error{Name: "Error", Message: fmt.Sprint("unreachable ", tries)})
 		return func(error) {}
 	}
-	w.Run(`const es = new EventSource("http://a.test/");` + listen + `es.onerror = (ev) => { say(ev.error.message + " " + es.readyState); if (ev.error.message.includes("3")) es.close() }; const from = performance.now(); es.addEventListener("error", () => say(Math.round((performance.now() - from) / 1000) + " s"));`)
-	w.Said("unreachable 1 0", "0 s", "unreachable 2 0", "2 s", "unreachable 3 0", "4 s")
+	w.Run(`const es = new EventSource("http://a.test/");` + listen)
+	w.Said("error unreachable 1 2")
+	if tries != 1 {
+		t.Errorf("%d tries", tries)
+	}
+
+	events(w, "data: a\n\ndata: b\n\n")
+	w.Run(`const es = new EventSource("http://a.test/");` + listen + `es.onmessage = (ev) => { throw new Error("thrown at " + ev.data); };`)
+	if got := strings.Join(w.Logs, ";"); !strings.HasPrefix(got, "Uncaught Error: thrown at a") || len(w.Logs) != 1 {
+		t.Errorf("logged %q", w.Logs)
+	}
+	w.Logs = nil
+	w.Said("open,,,,1,false,true", "message,a,,http://a.test,1,true,true", "error thrown at a 2")
+
+	w.Net = func(req *event.Request, done func(*event.Response, error)) func(error) {
+		if req.URL == "http://a.test/" {
+			done(&event.Response{Status: 302, Header: event.Header{{Name: "Location", Value: "http://b.test/c"}}}, nil)
+		} else {
+			done(&event.Response{Status: 201, Header: event.Header{{Name: "Content-Type", Value: "text/event-stream"}}, Body: event.Bytes([]byte("data: a\n\n"))}, nil)
+		}
+		return func(error) {}
+	}
+	w.Run(`const es = new EventSource("http://a.test/");` + listen + `es.addEventListener("message", () => { say(es.url); es.close(); });`)
+	w.Said("open,,,,1,false,true", "message,a,,http://b.test,1,true,true", "http://b.test/c")
 
 	w.Tries([][2]string{
 		{`new EventSource("nonsense")`, "SyntaxError: Cannot open an EventSource to 'nonsense'. The URL is invalid."},

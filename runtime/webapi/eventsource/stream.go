@@ -9,30 +9,34 @@ import (
 	"minido.dev/minido/runtime/webidl"
 )
 
-// eventStream parses text/event-stream (HTML, section 9.2.6). Bytes go in as
-// they arrive, events come out at the blank line that ends them; what is
-// unfinished when the stream ends is forgotten. Loop-confined.
+// eventStream parses text/event-stream (HTML, section 9.2.6) as workerd does
+// (api/eventsource.c++): events whose data is empty are dropped, an empty type stays
+// one, an id may hold NUL and counts at once. Bytes go in as they arrive, events come out
+// at the blank line that ends them; what is unfinished when the stream ends is forgotten.
+// Loop-confined.
 type eventStream struct {
 	begun bool   // the byte order mark has been looked for
 	cr    bool   // the last byte was a CR: an LF that follows belongs to it
 	rest  []byte // the beginning of a line
 
 	data    []byte // the data buffer
-	typ     string // the event type buffer
-	id      string // the last event ID buffer; outlives events
+	typ     string // the event's type
+	id      string // the last event's ID; outlives events
 	retryMs int64  // the last reconnection time, -1 if none was given
 }
 
 // streamedEvent is one event of a stream.
-type streamedEvent struct {
-	typ, data, id string
-	empty         bool // without data: it only sets the last event ID
-}
+type streamedEvent struct{ typ, data, id string }
+
+// defaultType is the type of events that name none.
+const defaultType = "message"
 
 var errEventTooLong = errors.New("an event of the stream is longer than the memory limit")
 
 // newEventStream starts a stream after an earlier one whose last event ID was id.
-func newEventStream(id string) *eventStream { return &eventStream{id: id, retryMs: -1} }
+func newEventStream(id string) *eventStream {
+	return &eventStream{id: id, typ: defaultType, retryMs: -1}
+}
 
 // feed gives the events that chunk completes.
 func (s *eventStream) feed(chunk []byte) (events []streamedEvent, err error) {
@@ -79,13 +83,9 @@ func (s *eventStream) feed(chunk []byte) (events []streamedEvent, err error) {
 // line takes one line; a blank one completes an event.
 func (s *eventStream) line(line []byte) (ev streamedEvent, complete bool) {
 	if len(line) == 0 {
-		ev = streamedEvent{typ: s.typ, id: s.id, empty: len(s.data) == 0}
-		ev.data = webidl.ValidUTF8(bytes.TrimSuffix(s.data, []byte("\n")))
-		if ev.typ == "" {
-			ev.typ = "message"
-		}
-		s.data, s.typ = nil, ""
-		return ev, true
+		ev = streamedEvent{typ: s.typ, id: s.id, data: webidl.ValidUTF8(bytes.TrimSuffix(s.data, []byte("\n")))}
+		s.data, s.typ = nil, defaultType
+		return ev, ev.data != ""
 	}
 	field, value, _ := bytes.Cut(line, []byte(":"))
 	value = bytes.TrimPrefix(value, []byte(" "))
@@ -95,9 +95,7 @@ func (s *eventStream) line(line []byte) (ev streamedEvent, complete bool) {
 	case "event":
 		s.typ = webidl.ValidUTF8(value)
 	case "id":
-		if bytes.IndexByte(value, 0) < 0 {
-			s.id = webidl.ValidUTF8(value)
-		}
+		s.id = webidl.ValidUTF8(value)
 	case "retry":
 		if ms, err := strconv.ParseUint(string(value), 10, 31); err == nil { // digits alone
 			s.retryMs = int64(ms)

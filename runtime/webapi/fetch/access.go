@@ -52,6 +52,9 @@ func (r *Response) StatusText() string {
 // URL is where the response came from, "" if a script made it.
 func (r *Response) URL() string { return r.url }
 
+// Redirected reports whether the response is that of a redirect.
+func (r *Response) Redirected() bool { return r.redirected }
+
 // Field joins the values of a header, as Headers.get does.
 func (r *Response) Field(name string) (value string, ok bool) { return r.headers.get(name) }
 

@@ -25,9 +25,8 @@ type Request struct {
 	headers     headers
 	cf          cfProperty
 	signal      *events.Signal // nil if none was given
-	ownSignal   *events.Signal // what `signal` shows, nil until made: one that depends on signal
+	ownSignal   *events.Signal // what `signal` shows, nil until made
 	incoming    bool           // it came into the context
-	copied      bool           // signal is that of an incoming request, of which this is a copy
 	gone        goja.Value     // why it was aborted before ownSignal was made, nil if it was not
 	fetcher     goja.Value     // nil: the global fetch
 	encodeBody  string         // encodeResponseBody: "manual" or ""
@@ -68,9 +67,7 @@ func (p *Fetch) requestSignal(r *Request) *events.Signal {
 	switch {
 	case r.ownSignal != nil:
 	case r.signal != nil:
-		if r.ownSignal = r.signal; r.copied {
-			r.ownSignal = p.events.DependentSignal(r.signal)
-		}
+		r.ownSignal = r.signal
 	default:
 		r.ownSignal = p.events.NewSignal()
 		if r.gone != nil {
@@ -83,7 +80,7 @@ func (p *Fetch) requestSignal(r *Request) *events.Signal {
 	return r.ownSignal
 }
 
-// followed is what the signal of a copy depends on, nil if it can never abort.
+// followed is the signal of a copy, nil if it can never abort.
 func (p *Fetch) followed(r *Request) *events.Signal {
 	if r.signal == nil && r.incoming && p.Enabled(compat.EnableRequestSignal) {
 		return p.requestSignal(r)
@@ -257,7 +254,7 @@ func (p *Fetch) newRequest(input, init goja.Value) *Request {
 // the input's, which then is left alone (whatwg/fetch issue 674).
 func (p *Fetch) copyRequest(r, other *Request, init *goja.Object) {
 	r.url, r.method, r.redirect, r.cache = other.url, other.method, other.redirect, other.cache
-	r.signal, r.copied, r.fetcher, r.encodeBody = p.followed(other), other.copied || other.incoming, other.fetcher, other.encodeBody
+	r.signal, r.fetcher, r.encodeBody = p.followed(other), other.fetcher, other.encodeBody
 	r.headers, r.cf = copyOf(&other.headers), other.cf.clone(p)
 	if init != nil {
 		if _, ok := p.Engine.Attached(init).(*Request); ok {
@@ -293,7 +290,7 @@ func (p *Fetch) moveBody(dst, src *body) {
 // that shares its body.
 func (p *Fetch) initFromRequest(r, other *Request) {
 	r.method, r.redirect, r.cache, r.encodeBody = other.method, other.redirect, other.cache, other.encodeBody
-	r.signal, r.copied, r.fetcher = p.followed(other), other.copied || other.incoming, other.fetcher
+	r.signal, r.fetcher = p.followed(other), other.fetcher
 	r.headers, r.cf = copyOf(&other.headers), other.cf.clone(p)
 	if other.kind == bodyNull {
 		r.body = body{h: &r.headers}
@@ -348,7 +345,7 @@ func (p *Fetch) initRequest(r *Request, init *goja.Object) {
 		p.Engine.Throw("TypeError", "Subrequest integrity checking is not implemented. The integrity option must be either undefined or an empty string.") // reference's text
 	}
 	if v := webidl.Present(init, "signal"); v != nil {
-		if r.signal, r.copied = nil, false; !goja.IsNull(v) {
+		if r.signal = nil; !goja.IsNull(v) {
 			var ok bool
 			if r.signal, ok = p.Engine.Attached(v).(*events.Signal); !ok {
 				p.Engine.Throw("TypeError", "Incorrect type for the 'signal' field on '"+dict+"': the provided value is not of type 'AbortSignal'.")
@@ -380,7 +377,7 @@ func (p *Fetch) methodName(name string) string {
 
 func (p *Fetch) cloneRequest(r *Request) goja.Value {
 	c := &Request{method: r.method, url: r.url, redirect: r.redirect, cache: r.cache, headers: copyOf(&r.headers),
-		cf: r.cf.clone(p), signal: p.followed(r), copied: r.copied || r.incoming, fetcher: r.fetcher, encodeBody: r.encodeBody}
+		cf: r.cf.clone(p), signal: p.followed(r), fetcher: r.fetcher, encodeBody: r.encodeBody}
 	c.headers.immutable = r.headers.immutable
 	c.h = &c.headers
 	p.cloneBody(&c.body, &r.body)

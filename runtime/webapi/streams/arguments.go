@@ -147,7 +147,23 @@ func (p *idl) typeError(text string) goja.Value { return p.Engine.Errors.New("Ty
 
 // refused is a rejected promise for JavaScript.
 func (p *idl) refused(text string) goja.Value {
-	return p.Engine.Promises.Rejected(p.typeError(text)).Object()
+	return given(p.Engine.Promises.Rejected(p.typeError(text)))
+}
+
+// given is a promise as a method gives it to JavaScript: in workerd one of its own, which
+// follows the platform's a job later (jsg/promise.h).
+func given(d *engine.Deferred) goja.Value { return d.Chain(nil, nil).Object() }
+
+// shown is such a promise of an accessor, which gives the same one as long as the
+// platform's is the same. Loop-confined.
+type shown struct{ of, outer *engine.Deferred }
+
+// object is the promise that follows d; a rejection of it concerns nobody.
+func (s *shown) object(d *engine.Deferred) goja.Value {
+	if s.of != d {
+		s.of, s.outer = d, d.Chain(nil, nil).Handled()
+	}
+	return s.outer.Object()
 }
 
 // done is a promise that is fulfilled with undefined.

@@ -55,11 +55,11 @@ func defineBYOBReader(p *Streams) *engine.Class[*byobReader] {
 			return &byobReader{lockOf(p, call, "ReadableStreamBYOBReader", true)}
 		},
 		Accessors: []engine.Accessor[*byobReader]{
-			{Name: "closed", Get: func(r *byobReader, _ *goja.Object) goja.Value { return r.whenClosed().Object() }},
+			{Name: "closed", Get: func(r *byobReader, _ *goja.Object) goja.Value { return r.shown.object(r.whenClosed()) }},
 		},
 		Methods: []engine.Method[*byobReader]{
 			{Name: "cancel", Fn: func(r *byobReader, call goja.FunctionCall) goja.Value {
-				return r.cancel(call.Argument(0)).Object()
+				return given(r.cancel(call.Argument(0)))
 			}},
 			{Name: "read", Fn: func(r *byobReader, call goja.FunctionCall) goja.Value {
 				return p.promised(func() *engine.Deferred { return r.readInto(call.Argument(0), call.Argument(1)) })

@@ -161,11 +161,12 @@ func (c writableCodec) Read(r *clone.Reader, _ clone.HostTag) (*goja.Object, err
 func (c writableCodec) pipeInto(stream *goja.Object) *event.Pipe {
 	p := c.p
 	pipe := event.NewPipe(-1)
-	source := p.FromBody(pipe)
+	from, to := p.stream(p.FromBody(pipe)), p.writableOf(stream)
+	from.checkLocks(to)
 	p.Engine.IO("WritableStream").Hold()
 	holder := p.Engine.Current()
 	release := func(goja.Value) { holder.Release() }
-	p.Engine.Await(p.stream(source).pipeTo(stream, goja.Undefined()).Object(), release, release)
+	p.Engine.Await(from.pipe(to, pipeOptions{buffers: true}).Object(), release, release)
 	return pipe
 }
 

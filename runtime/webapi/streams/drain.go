@@ -105,6 +105,13 @@ func lost() error {
 	return &event.Error{Name: "Error", Message: textLost}
 }
 
+// IsLost reports whether a stream has failed because its connection was lost, and not
+// because its source says so.
+func (p *Streams) IsLost(reason goja.Value) bool {
+	obj, ok := reason.(*goja.Object)
+	return ok && obj.ClassName() == "Error" && obj.Get("message").String() == textLost
+}
+
 // pump carries a stream of JavaScript out of the isolate, one chunk at a time:
 // each leaves through the context's output gate, and the next is read when it
 // has been taken. Loop-confined.

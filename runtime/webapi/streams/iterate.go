@@ -59,7 +59,7 @@ func (p *Streams) iteratorPrototype() *goja.Object {
 const (
 	jobsOfResult  = 6 // a value, or the end; one less behind an earlier call
 	jobsOfFailure = 2
-	jobsOfCancel  = 5 // return() that cancels the stream
+	jobsOfCancel  = 6 // return() that cancels the stream
 	jobsOfReturn  = 3 // return() that keeps it
 )
 

@@ -28,11 +28,8 @@ func (p *Streams) newMapping(of mapped) *mapping {
 	if !p.Enabled(compat.EncoderStreamSpecCompliantBackpressure) {
 		o.readMark = 1
 	}
-	began := p.Engine.Promises.New()
-	o.started = p.Engine.Promises.New()
-	o.started.Follow(began)
+	o.started = p.void
 	p.newTransform(&m.transform, o)
-	began.Fulfil(goja.Undefined())
 	give := func(v goja.Value) {
 		if thrown := m.enqueue(v); thrown != nil {
 			panic(thrown)

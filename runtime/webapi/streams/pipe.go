@@ -12,6 +12,7 @@ import (
 type pipeOptions struct {
 	preventAbort, preventCancel, preventClose bool
 	signal                                    *events.Signal // nil: none
+	buffers                                   bool           // chunks are written as ArrayBuffers
 }
 
 // pipeOptionsOf converts them, their members in their order.
@@ -257,8 +258,12 @@ func (u *pipeRead) chunk(v goja.Value) {
 		u.p.Engine.Promises.Microtask(u.deferred)
 		return
 	}
+	if u.buffers {
+		data, _ := u.p.BytesOf(v)
+		v = u.p.VM.ToValue(u.p.VM.NewArrayBuffer(append([]byte(nil), data...)))
+	}
 	u.unfinished++
-	u.p.Engine.Promises.Microtask(func() { u.x.write(v, (*pipeWrite)(u)) })
+	u.p.Engine.Promises.After(2, func() { u.x.write(v, (*pipeWrite)(u)) }) // as workerd, behind what the source does next
 }
 
 func (u *pipeRead) close(goja.Value) { u.reading = false }

@@ -59,19 +59,24 @@ func (s *readable) waiting() bool { return s.reader != nil && !s.reader.requests
 
 // close is ReadableStreamClose (section 4.9.2).
 func (s *readable) close() {
+	s.end()
+	s.tellClosed()
+}
+
+// end closes the stream; its reader's closed has yet to be told. As in workerd those who
+// wait for a chunk are told first.
+func (s *readable) end() {
 	s.state = stateClosed
-	r := s.reader
-	if r == nil {
-		return
+	if r := s.reader; r != nil && !r.byob && !s.controller.allocates() { // else giveBack answers them
+		for _, request := range r.requests.takeAll() {
+			request.close(nil)
+		}
 	}
-	if r.closed != nil {
+}
+
+func (s *readable) tellClosed() {
+	if r := s.reader; r != nil && r.closed != nil {
 		r.closed.Fulfil(goja.Undefined())
-	}
-	if r.byob || s.controller.allocates() {
-		return // giveBack answers them
-	}
-	for _, request := range r.requests.takeAll() {
-		request.close(nil)
 	}
 }
 
@@ -82,10 +87,10 @@ func (s *readable) fail(reason goja.Value) {
 	if r == nil {
 		return
 	}
+	r.fail(reason)
 	if r.closed != nil {
 		r.closed.Handled().Reject(reason)
 	}
-	r.fail(reason)
 }
 
 // cancel is ReadableStreamCancel (section 4.9.2).
@@ -100,7 +105,7 @@ func (s *readable) cancel(reason goja.Value) *engine.Deferred {
 	if s.controller.canceling != nil {
 		s.controller.canceling(reason)
 	}
-	s.close()
+	s.end()
 	c := s.controller
 	c.giveBack()
 	cancel := c.cancel
@@ -110,6 +115,10 @@ func (s *readable) cancel(reason goja.Value) *engine.Deferred {
 		result = cancel(reason)
 	}
 	c.forget()
+	s.tellClosed()
+	if cancel == nil {
+		return s.p.done()
+	}
 	return result.Chain(func(_ goja.Value, next *engine.Deferred) { next.Fulfil(goja.Undefined()) }, nil)
 }
 
@@ -156,7 +165,7 @@ func defineReadable(p *Streams) *engine.Class[*readable] {
 				if s.reader != nil {
 					return p.refused(TextLocked)
 				}
-				return s.cancel(call.Argument(0)).Object()
+				return given(s.cancel(call.Argument(0)))
 			}},
 			{Name: "getReader", Fn: func(s *readable, call goja.FunctionCall) goja.Value { return s.getReader(call.Argument(0)) }},
 			{Name: "pipeThrough", Fn: func(s *readable, call goja.FunctionCall) goja.Value {

@@ -26,6 +26,7 @@ type reader struct {
 	requests queue[readRequest]
 	closed   *engine.Deferred // nil until it is asked for
 	gone     goja.Value       // what it was released with
+	shown    shown
 }
 
 // textSingleRead is what a second read says that has not waited for the first, of
@@ -209,7 +210,7 @@ func defineReader(p *Streams) *engine.Class[*reader] {
 		Name: "ReadableStreamDefaultReader",
 		New:  func(call goja.ConstructorCall) *reader { return lockOf(p, call, "ReadableStreamDefaultReader", false) },
 		Methods: []engine.Method[*reader]{
-			{Name: "cancel", Fn: func(r *reader, call goja.FunctionCall) goja.Value { return r.cancel(call.Argument(0)).Object() }},
+			{Name: "cancel", Fn: func(r *reader, call goja.FunctionCall) goja.Value { return given(r.cancel(call.Argument(0))) }},
 			{Name: "read", Fn: func(r *reader, _ goja.FunctionCall) goja.Value {
 				if r.stream == nil {
 					return p.refused(textReleasedReader)
@@ -223,7 +224,7 @@ func defineReader(p *Streams) *engine.Class[*reader] {
 			{Name: "releaseLock", Fn: func(r *reader, _ goja.FunctionCall) goja.Value { r.release(); return goja.Undefined() }},
 		},
 		Accessors: []engine.Accessor[*reader]{
-			{Name: "closed", Get: func(r *reader, _ *goja.Object) goja.Value { return r.whenClosed().Object() }},
+			{Name: "closed", Get: func(r *reader, _ *goja.Object) goja.Value { return r.shown.object(r.whenClosed()) }},
 		},
 	})
 }

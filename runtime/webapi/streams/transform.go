@@ -20,12 +20,16 @@ type transform struct {
 	writable     *writable
 	backpressure bool
 	change       *engine.Deferred // nil until somebody waits for another backpressure
-	finish       *engine.Deferred // nil until the end has begun
+	finish       *engine.Deferred // nil until the readable side has been canceled
 	controller   *goja.Object
 	work         transformer
+
+	// What the transform has done with a side.
+	readableGone, writableGone bool
 }
 
-// transformer is what a transform does; nil functions do nothing.
+// transformer is what a transform does; nil functions do nothing, but for transform: without
+// it chunks pass as they are.
 type transformer struct {
 	transform func(chunk goja.Value) *engine.Deferred
 	flush     func() *engine.Deferred
@@ -33,7 +37,7 @@ type transformer struct {
 }
 
 // transformOptions are high water marks, strategies, and what both sides wait for
-// before they begin; nil: they begin at once.
+// before they begin.
 type transformOptions struct {
 	started              *engine.Deferred
 	writeMark, readMark  float64
@@ -43,19 +47,18 @@ type transformOptions struct {
 // newTransform is InitializeTransformStream (section 6.4.1).
 func (p *Streams) newTransform(t *transform, o transformOptions) {
 	t.p = p
-	t.writable = p.createWritable(sinkOf{write: t.write, close: t.close, abort: t.abort}, o.writeMark, o.writeSizes, o.started)
 	t.readable = p.create(readableOptions{pull: func() *engine.Deferred {
 		t.setBackpressure(false)
 		return t.changed()
 	}, cancel: t.cancel, mark: o.readMark, sizes: o.readSize})
-	if o.started != nil {
-		c := t.readable.controller
-		c.started = false
-		o.started.Then(func(goja.Value) {
-			c.started = true
-			c.callPull()
-		}, t.fail)
-	}
+	c := t.readable.controller
+	c.started = false
+	o.started.Then(func(goja.Value) {
+		c.started = true
+		c.callPull()
+	}, c.fail)
+	t.writable = p.createWritable(sinkOf{write: t.write, close: t.close, abort: t.abort}, o.writeMark, o.writeSizes, o.started)
+	t.writable.scripted = true
 	t.setBackpressure(true)
 }
 
@@ -76,16 +79,23 @@ func (t *transform) setBackpressure(backpressure bool) {
 	}
 }
 
-// fail is TransformStreamError.
+// fail breaks both sides (workerd: TransformStreamDefaultController::error).
 func (t *transform) fail(reason goja.Value) {
-	t.readable.controller.fail(reason)
+	if !t.readableGone {
+		t.readable.controller.fail(reason)
+		t.readableGone = true
+	}
 	t.unblockWrite(reason)
 }
 
-// unblockWrite is TransformStreamErrorWritableAndUnblockWrite.
+// unblockWrite breaks the writable side and has the write that waits go on
+// (workerd: errorWritableAndUnblockWrite).
 func (t *transform) unblockWrite(reason goja.Value) {
 	t.work = transformer{}
-	t.writable.fail(reason)
+	if !t.writableGone {
+		t.writable.breakOff(reason)
+		t.writableGone = true
+	}
 	if t.backpressure {
 		t.setBackpressure(false)
 	}
@@ -95,7 +105,7 @@ func (t *transform) unblockWrite(reason goja.Value) {
 // not nil, is what it throws.
 func (t *transform) enqueue(chunk goja.Value) (thrown goja.Value) {
 	c := t.readable.controller
-	if !c.open() {
+	if t.readableGone || !c.open() {
 		return t.p.typeError(textNotReadable)
 	}
 	if thrown := c.enqueue(chunk); thrown != nil {
@@ -111,20 +121,39 @@ func (t *transform) enqueue(chunk goja.Value) (thrown goja.Value) {
 
 // terminate is TransformStreamDefaultControllerTerminate.
 func (t *transform) terminate() {
-	t.readable.controller.closeOpen()
+	t.closeReadable()
+	t.readableGone = true
 	t.unblockWrite(t.p.typeError(textTerminated))
 }
 
+// closeReadable closes the readable side once it is read, unless it is gone.
+func (t *transform) closeReadable() {
+	if !t.readableGone {
+		t.readable.controller.closeOpen()
+	}
+}
+
+// follow is what becomes of a transformer's function: ok or failed is called, and the promise
+// is settled as one is whose reaction returns a promise (workerd: maybeRunAlgorithm).
+func (t *transform) follow(result *engine.Deferred, ok func() *engine.Deferred, failed func(reason goja.Value)) *engine.Deferred {
+	return result.Chain(func(_ goja.Value, next *engine.Deferred) { next.Follow(ok()) },
+		func(reason goja.Value, next *engine.Deferred) {
+			failed(reason)
+			next.Follow(t.p.Engine.Promises.Rejected(reason))
+		})
+}
+
+func (t *transform) nothing() *engine.Deferred { return t.p.void }
+
 // perform is TransformStreamDefaultControllerPerformTransform.
 func (t *transform) perform(chunk goja.Value) *engine.Deferred {
-	result := t.work.transform(chunk)
-	if result == t.p.void {
-		return result
+	if t.work.transform == nil {
+		if thrown := t.enqueue(chunk); thrown != nil {
+			return t.p.Engine.Promises.Rejected(thrown)
+		}
+		return t.p.void
 	}
-	return result.Chain(nil, func(reason goja.Value, next *engine.Deferred) {
-		t.fail(reason)
-		next.Reject(reason)
-	})
+	return t.follow(t.work.transform(chunk), t.nothing, t.fail)
 }
 
 // write is TransformStreamDefaultSinkWriteAlgorithm (section 6.4.3).
@@ -133,86 +162,54 @@ func (t *transform) write(chunk goja.Value) *engine.Deferred {
 		return t.perform(chunk)
 	}
 	return t.changed().Chain(func(_ goja.Value, next *engine.Deferred) {
-		if t.writable.state == stateErroring {
-			next.Reject(t.writable.err)
+		if !t.writableGone && t.writable.state == stateErroring {
+			next.Follow(t.p.Engine.Promises.Rejected(t.writable.err))
 			return
 		}
 		next.Follow(t.perform(chunk))
 	}, nil)
 }
 
-// outcome settles the end with done once result is there.
-func (t *transform) outcome(result *engine.Deferred, done func(finish *engine.Deferred)) *engine.Deferred {
-	finish := t.finish
-	t.work = transformer{}
-	result.Then(func(goja.Value) { done(finish) }, func(reason goja.Value) {
-		t.readable.controller.fail(reason)
-		t.unblockWrite(reason)
-		finish.Reject(reason)
-	})
-	return finish.Handled()
-}
-
 // close is TransformStreamDefaultSinkCloseAlgorithm (section 6.4.3).
 func (t *transform) close() *engine.Deferred {
-	if t.finish != nil {
-		return t.finish
-	}
-	t.finish = t.p.Engine.Promises.New()
-	result := t.p.void
-	if t.work.flush != nil {
-		result = t.work.flush()
-	}
-	return t.outcome(result, func(finish *engine.Deferred) {
-		if t.readable.state == stateErrored {
-			finish.Reject(t.readable.err)
-			return
-		}
-		t.readable.controller.closeOpen()
-		finish.Fulfil(goja.Undefined())
-	})
-}
-
-// canceled calls the transformer's cancel(), once.
-func (t *transform) canceled(reason goja.Value) *engine.Deferred {
-	t.finish = t.p.Engine.Promises.New()
-	if t.work.cancel == nil {
+	if t.work.flush == nil {
+		t.closeReadable()
 		return t.p.void
 	}
-	return t.work.cancel(reason)
+	return t.follow(t.work.flush(), func() *engine.Deferred {
+		t.closeReadable()
+		return t.p.void
+	}, t.fail)
 }
 
-// abort is TransformStreamDefaultSinkAbortAlgorithm (section 6.4.3).
-func (t *transform) abort(reason goja.Value) *engine.Deferred {
+// stop calls the transformer's cancel(), and then ok or failed, unless the readable side has
+// been canceled.
+func (t *transform) stop(reason goja.Value, ok, failed func(reason goja.Value)) *engine.Deferred {
 	if t.finish != nil {
 		return t.finish
 	}
-	return t.outcome(t.canceled(reason), func(finish *engine.Deferred) {
-		if t.readable.state == stateErrored {
-			finish.Reject(t.readable.err)
-			return
-		}
-		t.readable.controller.fail(reason)
-		finish.Fulfil(goja.Undefined())
-	})
+	if t.work.cancel == nil {
+		ok(reason)
+		return t.p.void
+	}
+	return t.follow(t.work.cancel(reason), func() *engine.Deferred {
+		ok(reason)
+		return t.p.void
+	}, failed)
 }
+
+// abort is TransformStreamDefaultSinkAbortAlgorithm (section 6.4.3). As in workerd a
+// cancellation that comes meanwhile calls cancel() again.
+func (t *transform) abort(reason goja.Value) *engine.Deferred { return t.stop(reason, t.fail, t.fail) }
 
 // cancel is TransformStreamDefaultSourceCancelAlgorithm (section 6.4.4).
 func (t *transform) cancel(reason goja.Value) *engine.Deferred {
-	if t.finish != nil {
-		return t.finish
+	gone := func(reason goja.Value) {
+		t.readableGone = true
+		t.unblockWrite(reason)
 	}
-	return t.outcome(t.canceled(reason), func(finish *engine.Deferred) {
-		if t.writable.state == stateFailed {
-			finish.Reject(t.writable.err)
-			return
-		}
-		t.writable.fail(reason)
-		if t.backpressure {
-			t.setBackpressure(false)
-		}
-		finish.Fulfil(goja.Undefined())
-	})
+	t.finish = t.stop(reason, gone, gone)
+	return t.finish.Handled()
 }
 
 // constructTransform is the constructor (section 6.2.4).
@@ -236,21 +233,16 @@ func constructTransform(p *Streams, call goja.ConstructorCall) *transform {
 	if goja.IsUndefined(call.Argument(2)) {
 		readMark = 0
 	}
-	began, started := p.Engine.Promises.New(), p.Engine.Promises.New()
-	started.Follow(began)
+	started := p.void
+	if start.fn != nil {
+		started = p.Engine.Promises.New()
+	}
 	t := &transform{}
 	p.newTransform(t, transformOptions{started, writeMark, readMark, writing.size, reading.size})
 	t.readable.fixed = expected
 	t.controller = p.classes.transformController().Wrap(&transformController{t})
 	if work.fn != nil {
 		t.work.transform = func(chunk goja.Value) *engine.Deferred { return p.invoke(work, chunk, t.controller) }
-	} else {
-		t.work.transform = func(chunk goja.Value) *engine.Deferred {
-			if thrown := t.enqueue(chunk); thrown != nil {
-				return p.Engine.Promises.Rejected(thrown)
-			}
-			return p.void
-		}
 	}
 	if flush.fn != nil {
 		t.work.flush = func() *engine.Deferred { return p.invoke(flush, t.controller) }
@@ -258,16 +250,9 @@ func constructTransform(p *Streams, call goja.ConstructorCall) *transform {
 	if cancel.fn != nil {
 		t.work.cancel = func(reason goja.Value) *engine.Deferred { return p.invoke(cancel, reason) }
 	}
-	if start.fn == nil {
-		began.Fulfil(goja.Undefined())
-		return t
+	if start.fn != nil { // as workerd, whose constructor does not throw what start() throws
+		p.invoke(start, t.controller).Then(started.Fulfil, started.Reject)
 	}
-	v, err := start.fn(start.self, t.controller)
-	if err != nil {
-		began.Reject(engine.Caught(err)) // as workerd, whose constructor does not throw it
-		return t
-	}
-	began.Resolve(v)
 	return t
 }
 

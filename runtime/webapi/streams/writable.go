@@ -59,6 +59,7 @@ type writable struct {
 	closingNow   *engine.Deferred // the sink has been told to close
 	pendingAbort *pendingAbort
 	internal     bool         // as those that workerd has no controller for: once failed, it is closed to writers
+	scripted     bool         // its sink is JavaScript's, or a transform
 	obj          *goja.Object // nil until JavaScript sees it
 
 	// The controller's.
@@ -72,6 +73,13 @@ type writable struct {
 	controller *goja.Object
 
 	written, writeFailed func(goja.Value) // made once
+
+	// settled: it has ended or failed, and its writer knows. adrift: breakOff was called,
+	// state and err are what writers see, and these two what the sink's side has come to.
+	settled  bool
+	adrift   bool
+	inner    writableState
+	innerErr goja.Value
 }
 
 // sinkOf is what a stream writes to; nil functions do nothing.
@@ -138,9 +146,53 @@ func (w *writable) busy() bool { return w.writing != nil || w.closingNow != nil 
 // forget is WritableStreamDefaultControllerClearAlgorithms.
 func (w *writable) forget() { w.sink, w.sizes = sinkOf{}, nil }
 
+// breakOff fails the stream for its writers at once, as a transform does whose other side
+// has gone (workerd: WritableStreamJsController::doError). Its sink is not told: the write
+// that goes on ends as it does, and then, if it does not fail, the others come to nothing.
+func (w *writable) breakOff(reason goja.Value) {
+	if w.adrift || w.settled {
+		return
+	}
+	w.adrift, w.inner, w.innerErr = true, w.state, w.err
+	w.state, w.err = stateFailed, reason
+	w.forget()
+	if x := w.writer; x != nil {
+		x.closed.Handled().Reject(reason)
+		x.ready.Fulfil(goja.Undefined()) // if it is pending
+	}
+}
+
+// phase is the state that the sink's side has come to, and why it fails if it does.
+func (w *writable) phase() (writableState, goja.Value) {
+	if w.adrift {
+		return w.inner, w.innerErr
+	}
+	return w.state, w.err
+}
+
+func (w *writable) become(state writableState, reason goja.Value) {
+	if w.adrift {
+		w.inner, w.innerErr = state, reason
+		return
+	}
+	w.state, w.err = state, reason
+}
+
+// aborting reports whether the stream has failed while its sink's abort() goes on: as in
+// workerd its writer is not told before that has ended.
+func (w *writable) aborting() bool {
+	return w.state == stateFailed && !w.settled && !w.adrift && !w.internal
+}
+
+// is reports whether the sink's side has come to a state.
+func (w *writable) is(state writableState) bool {
+	now, _ := w.phase()
+	return now == state
+}
+
 // startErroring is WritableStreamStartErroring (section 5.5.3).
 func (w *writable) startErroring(reason goja.Value) {
-	w.state, w.err = stateErroring, reason
+	w.become(stateErroring, reason)
 	switch {
 	case w.writer == nil:
 	case w.internal:
@@ -155,22 +207,25 @@ func (w *writable) startErroring(reason goja.Value) {
 
 // rejectClosed is WritableStreamRejectCloseAndClosedPromiseIfNeeded.
 func (w *writable) rejectClosed() {
+	w.settled = true
+	_, reason := w.phase()
 	if w.closeRequest != nil {
-		w.closeRequest.Reject(w.err)
+		w.closeRequest.Reject(reason)
 		w.closeRequest = nil
 	}
 	if w.writer != nil && w.writer.closed.Pending() {
-		w.writer.closed.Handled().Reject(w.err)
+		w.writer.closed.Handled().Reject(reason)
 	}
 }
 
 // finishErroring is WritableStreamFinishErroring (section 5.5.3).
 func (w *writable) finishErroring() {
 	pending := w.pendingAbort
-	w.state = stateFailed
+	_, reason := w.phase()
+	w.become(stateFailed, reason)
 	w.queue, w.size = queue[sized]{}, 0
 	for _, request := range w.requests.takeAll() {
-		request.fail(w.err)
+		request.fail(reason)
 	}
 	w.pendingAbort = nil
 	if pending == nil {
@@ -178,7 +233,7 @@ func (w *writable) finishErroring() {
 		return
 	}
 	if pending.late {
-		pending.promise.Reject(w.err)
+		pending.promise.Reject(reason)
 		w.rejectClosed()
 		return
 	}
@@ -200,7 +255,7 @@ func (w *writable) finishErroring() {
 
 // rejection is WritableStreamDealWithRejection (section 5.5.3).
 func (w *writable) rejection(reason goja.Value) {
-	if w.state == stateWritable {
+	if w.is(stateWritable) {
 		w.startErroring(reason)
 		return
 	}
@@ -241,9 +296,6 @@ func (w *writable) close() *engine.Deferred {
 	if w.state == stateFailed && !w.internal {
 		return w.p.Engine.Promises.Rejected(w.err) // as workerd
 	}
-	if !w.internal && w.closing() && w.state == stateWritable {
-		return w.p.Engine.Promises.Rejected(w.p.typeError(textClosingWriter))
-	}
 	if w.state == stateFailed || w.state == stateEnded || w.closing() || w.internal && w.pendingAbort != nil {
 		return w.p.Engine.Promises.Rejected(w.p.typeError(textEnded))
 	}
@@ -255,6 +307,15 @@ func (w *writable) close() *engine.Deferred {
 	w.queue.push(sized{close: true})
 	w.advance()
 	return promise
+}
+
+// closeFor is close() as JavaScript calls it: in workerd it throws where the stream is being
+// closed, so that its promise is rejected a job earlier than others.
+func (w *writable) closeFor() goja.Value {
+	if !w.internal && w.closing() && w.state == stateWritable {
+		return w.p.Engine.Promises.Rejected(w.p.typeError(textClosingWriter)).Object()
+	}
+	return given(w.close())
 }
 
 // updateBackpressure is WritableStreamUpdateBackpressure (section 5.5.3).
@@ -290,11 +351,11 @@ func (w *writable) advance() {
 	if !w.started || w.writing != nil {
 		return
 	}
-	if w.state == stateErroring {
+	if w.is(stateErroring) {
 		w.finishErroring()
 		return
 	}
-	if w.queue.empty() || w.state != stateWritable {
+	if w.queue.empty() || !w.is(stateWritable) {
 		return
 	}
 	first := w.queue.first()
@@ -321,11 +382,22 @@ func (w *writable) hasWritten(goja.Value) {
 	if !w.closing() && w.state == stateWritable {
 		w.updateBackpressure()
 	}
+	if w.scripted && !w.requests.empty() && w.is(stateWritable) {
+		w.p.Engine.Promises.Microtask(w.goOn) // as workerd, lest streams that write at once recurse
+		return
+	}
 	w.advance()
 }
 
+// goOn goes on with what was written meanwhile, unless the stream has ended.
+func (w *writable) goOn() {
+	if w.is(stateWritable) || w.is(stateErroring) {
+		w.advance()
+	}
+}
+
 func (w *writable) hasNotWritten(reason goja.Value) {
-	if w.state == stateWritable {
+	if w.is(stateWritable) {
 		w.forget()
 	}
 	w.writing.fail(reason)
@@ -351,14 +423,14 @@ func (w *writable) finish() {
 func (w *writable) hasClosed(goja.Value) {
 	w.closingNow.Fulfil(goja.Undefined())
 	w.closingNow = nil
-	if w.state == stateErroring {
-		w.err = nil
+	if w.is(stateErroring) {
 		if w.pendingAbort != nil {
 			w.pendingAbort.promise.Fulfil(goja.Undefined())
 			w.pendingAbort = nil
 		}
 	}
-	w.state = stateEnded
+	w.become(stateEnded, nil)
+	w.settled = true
 	if w.writer != nil {
 		w.writer.closed.Fulfil(goja.Undefined())
 	}
@@ -390,13 +462,13 @@ func defineWritable(p *Streams) *engine.Class[*writable] {
 				if w.writer != nil {
 					return p.refused(textLockedWriter)
 				}
-				return w.abort(call.Argument(0)).Object()
+				return given(w.abort(call.Argument(0)))
 			}},
 			{Name: "close", Fn: func(w *writable, _ goja.FunctionCall) goja.Value {
 				if w.writer != nil {
 					return p.refused(textLockedWriter)
 				}
-				return w.close().Object()
+				return w.closeFor()
 			}},
 			{Name: "getWriter", Fn: func(w *writable, _ goja.FunctionCall) goja.Value {
 				return p.classes.writer().Wrap(w.acquire())
@@ -418,7 +490,7 @@ func constructWritable(p *Streams, call goja.ConstructorCall) *writable {
 	abort, end := p.member(sink, "abort", owner), p.member(sink, "close", owner)
 	queuing := p.strategy(call.Argument(1), 2, "WritableStream")
 	w := p.newWritable(queuing.or(1), queuing.size)
-	w.obj = call.This
+	w.obj, w.scripted = call.This, true
 	w.controller = p.classes.writableController().Wrap(&writableController{w})
 	if write.fn != nil {
 		w.sink.write = func(chunk goja.Value) *engine.Deferred { return p.invoke(write, chunk, w.controller) }

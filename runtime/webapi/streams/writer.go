@@ -12,6 +12,8 @@ type writer struct {
 	p             *Streams
 	stream        *writable // nil: it has been released
 	ready, closed *engine.Deferred
+
+	shownReady, shownClosed shown
 }
 
 // broken is a promise that is rejected: the one there is, if it is pending.
@@ -34,8 +36,10 @@ func (w *writable) acquire() *writer {
 	w.writer = x
 	done := func() *engine.Deferred { return e.Promises.Fulfilled(goja.Undefined()) }
 	failed := func() *engine.Deferred { return e.Promises.Rejected(w.err).Handled() }
-	switch w.state {
-	case stateWritable, stateErroring:
+	switch {
+	case w.aborting():
+		x.ready, x.closed = done(), e.Promises.New()
+	case w.state == stateWritable || w.state == stateErroring:
 		x.closed = e.Promises.New()
 		switch compliant := w.p.compliant(); {
 		case compliant && w.state == stateErroring:
@@ -45,7 +49,7 @@ func (w *writable) acquire() *writer {
 		default:
 			x.ready = done()
 		}
-	case stateEnded:
+	case w.state == stateEnded:
 		x.ready, x.closed = done(), done()
 	default:
 		x.ready, x.closed = failed(), failed()
@@ -65,7 +69,7 @@ func (x *writer) release() {
 		return
 	}
 	reason := x.p.typeError(textReleasedWriter)
-	if x.ready.Pending() || x.p.compliant() && x.stream.state != stateErroring && !x.stream.internal {
+	if x.ready.Pending() || x.p.compliant() && x.stream.state != stateErroring && !x.stream.aborting() && !x.stream.internal {
 		x.ready = x.p.broken(x.ready, reason)
 	}
 	if x.closed.Pending() {
@@ -79,7 +83,7 @@ func (x *writer) release() {
 // tells who waits for them: as in workerd they are never written. Streams of the
 // platform's own, whose sinks are not JavaScript's, keep them.
 func (w *writable) dropRequests(reason goja.Value) {
-	if w.internal {
+	if w.internal || w.adrift {
 		return
 	}
 	for _, request := range w.requests.takeAll() {
@@ -158,9 +162,6 @@ func (x *writer) closePropagating() *engine.Deferred {
 }
 
 func defineWriter(p *Streams) *engine.Class[*writer] {
-	promise := func(get func(x *writer) *engine.Deferred) func(*writer, *goja.Object) goja.Value {
-		return func(x *writer, _ *goja.Object) goja.Value { return get(x).Object() }
-	}
 	return engine.DefineClass(p.Engine, engine.ClassDef[*writer]{
 		Name: "WritableStreamDefaultWriter",
 		New: func(call goja.ConstructorCall) *writer {
@@ -171,14 +172,14 @@ func defineWriter(p *Streams) *engine.Class[*writer] {
 			return w.acquire()
 		},
 		Accessors: []engine.Accessor[*writer]{
-			{Name: "closed", Get: promise(func(x *writer) *engine.Deferred { return x.closed })},
-			{Name: "ready", Get: promise(func(x *writer) *engine.Deferred { return x.ready })},
+			{Name: "closed", Get: func(x *writer, _ *goja.Object) goja.Value { return x.shownClosed.object(x.closed) }},
+			{Name: "ready", Get: func(x *writer, _ *goja.Object) goja.Value { return x.shownReady.object(x.ready) }},
 			{Name: "desiredSize", Get: func(x *writer, _ *goja.Object) goja.Value {
 				w := x.stream
 				switch {
 				case w == nil:
 					p.Engine.Throw("TypeError", textReleasedWriter)
-				case w.state == stateWritable, w.state == stateErroring && !w.internal: // as workerd
+				case w.state == stateWritable, w.state == stateErroring && !w.internal, w.aborting(): // as workerd
 					return p.VM.ToValue(w.mark - w.size)
 				case w.state == stateEnded || w.internal:
 					return p.VM.ToValue(0)
@@ -191,18 +192,18 @@ func defineWriter(p *Streams) *engine.Class[*writer] {
 				if x.stream == nil {
 					return p.refused(textReleasedWriter)
 				}
-				return x.stream.abort(call.Argument(0)).Object()
+				return given(x.stream.abort(call.Argument(0)))
 			}},
 			{Name: "close", Fn: func(x *writer, _ goja.FunctionCall) goja.Value {
 				if x.stream == nil {
 					return p.refused(textReleasedWriter)
 				}
-				return x.stream.close().Object()
+				return x.stream.closeFor()
 			}},
 			{Name: "write", Fn: func(x *writer, call goja.FunctionCall) goja.Value {
 				request := p.newWrite()
 				x.write(call.Argument(0), request)
-				return request.Object()
+				return given(&request.Deferred)
 			}},
 			{Name: "releaseLock", Fn: func(x *writer, _ goja.FunctionCall) goja.Value {
 				if w := x.stream; w == nil || !w.internal || w.state == stateWritable && w.pendingAbort == nil {

@@ -382,6 +382,9 @@ func (p *Classes) patternInit(v goja.Value) map[string]string {
 	return init
 }
 
+// noScheme is what texts are read against that are no URL: nothing is special in it.
+const noScheme = "x://"
+
 // urlParts are the components of a string or of an init that is to be matched,
 // and the arguments as the result shows them: converted.
 func (p *Classes) urlParts(input, base goja.Value) (parts map[string]string, inputs []any, err error) {
@@ -413,10 +416,18 @@ func (p *Classes) urlParts(input, base goja.Value) (parts map[string]string, inp
 		inputs = append(inputs, baseText)
 	}
 	u, err := Parse(text, baseText)
+	scheme := ""
+	switch {
+	case err == nil:
+		scheme = u.Scheme()
+	case webidl.IsUndefined(base) && !p.original():
+		// As workerd: a text that is no URL has no scheme, and a path, a search or a hash.
+		u, err = Parse(text, noScheme)
+	}
 	if err != nil {
 		return nil, nil, err
 	}
-	parts = map[string]string{"protocol": u.Scheme(), "username": u.Username(), "password": u.Password(), "hostname": u.Hostname(),
+	parts = map[string]string{"protocol": scheme, "username": u.Username(), "password": u.Password(), "hostname": u.Hostname(),
 		"port": u.Port(), "pathname": u.Pathname(), "search": u.Query(), "hash": u.Fragment()}
 	return parts, inputs, nil
 }

@@ -412,3 +412,9 @@ check("console prototype", () => {
   const proto = Object.getPrototypeOf(console);
   return [proto === Object.prototype, Object.getPrototypeOf(proto) === Object.prototype, Reflect.ownKeys(proto).length, Object.hasOwn(console, "log")];
 });
+// workerd: a text that is no URL is matched by what it says as a path, a search or a hash, without a scheme.
+each("urlpattern texts that are no URLs", () => {
+  const patterns = { path: new URLPattern({ pathname: "/a/:b" }), all: new URLPattern({}), host: new URLPattern({ hostname: "a" }), search: new URLPattern({ search: "x=1" }), scheme: new URLPattern({ protocol: "http" }) };
+  const texts = ["/a/1", "a/1", "", "?x=1", "#h", "/a/1?x=1#h", "//a/a/1", "///a", "\\a", "//HOST%41/", "//[", "//u:p@host:80/a", "//host:99999", "..", "?a'b\"<>", " a ", "1:2", "-a:b", "a:b", "http:", "http:a", " http:", "file:", ":", "\ud800"];
+  return texts.map((t) => [t, Object.entries(patterns).filter(([, p]) => p.test(t)).map(([n]) => n), (({ protocol: a, username: b, password: c, hostname: d, port: e, pathname: f, search: g, hash: h } = {}) => [a, b, c, d, e, f, g, h].map((x) => x?.input))(patterns.all.exec(t) ?? {})]);
+});

@@ -15,16 +15,10 @@ function (native, p) {
     if (!text.startsWith("/") && !text.startsWith("file:")) {
       throw errors.argValue("path", text, "The argument must be a file URL object, a file URL string, or an absolute path string."); // the reference's text
     }
-    const require = (id) => {
+    return ((id) => {
       errors.string(id, "id");
-      const found = native.builtin(id);
-      if (found === undefined) throw new Error(`No such module "${id}": createRequire() reaches node: modules only; import other modules, so that they are bundled.`);
-      return found;
-    };
-    require.resolve = () => { throw errors.refused("module.createRequire().resolve"); };
-    require.cache = { __proto__: null };
-    require.main = undefined;
-    return require;
+      return native.imported(id);
+    });
   };
   p.ObjectAssign(Module, {
     Module,
