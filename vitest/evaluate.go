@@ -19,7 +19,7 @@ import (
 	"minido.dev/minido/internal/lazyregexp"
 	"minido.dev/minido/internal/sqlite"
 	"minido.dev/minido/runtime/binding/d1"
-	"minido.dev/minido/runtime/bundle"
+	"minido.dev/minido/runtime/bundle/glob"
 )
 
 //go:embed js/config.js
@@ -205,7 +205,7 @@ func matchingMigrations(given string) (dir string, names []string, err error) {
 		if err != nil || relErr != nil {
 			return cmp.Or(err, relErr)
 		}
-		if rel = filepath.ToSlash(rel); !d.IsDir() && bundle.MatchGlob(pattern, rel) {
+		if rel = filepath.ToSlash(rel); !d.IsDir() && glob.Match(pattern, rel) {
 			names = append(names, rel)
 		}
 		return nil

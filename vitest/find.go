@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"minido.dev/minido/runtime/bundle"
+	"minido.dev/minido/runtime/bundle/glob"
 )
 
 func join(words []string, by string) string { return strings.Join(words, by) }
@@ -18,7 +18,7 @@ func join(words []string, by string) string { return strings.Join(words, by) }
 func (o *Options) find(c *settings) ([]string, error) {
 	var all []string
 	matches := func(globs []string, rel string) bool {
-		return slices.ContainsFunc(globs, func(g string) bool { return bundle.MatchGlob(g, rel) })
+		return slices.ContainsFunc(globs, func(g string) bool { return glob.Match(g, rel) })
 	}
 	err := filepath.WalkDir(c.root, func(file string, d fs.DirEntry, err error) error {
 		if err != nil {

@@ -9,7 +9,7 @@ import (
 
 	"github.com/evanw/esbuild/pkg/api"
 
-	"minido.dev/minido/runtime/bundle"
+	"minido.dev/minido/runtime/bundle/glob"
 )
 
 // dependencies are the project's own files that each test file reaches by imports, and
@@ -26,7 +26,7 @@ func (p *project) dependencies() (map[string][]string, bool) {
 			if err != nil {
 				return api.OnLoadResult{}, err
 			}
-			expanded, dirs, err := bundle.ExpandGlobs(a.Path, string(text), p.settings.root, p.settings.Alias)
+			expanded, dirs, err := glob.Expand(a.Path, string(text), p.settings.root, p.settings.Alias)
 			if len(dirs) == 0 || err != nil {
 				return api.OnLoadResult{}, err // esbuild reads it
 			}

@@ -7,6 +7,8 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+
+	"minido.dev/minido/runtime/bundle/glob"
 )
 
 // ModuleType says how a file that a Rule matches is handed to its importer.
@@ -172,7 +174,7 @@ func (o *Options) moduleType(path string) (ModuleType, bool) {
 			continue
 		}
 		for _, g := range r.Globs {
-			if MatchGlob(g, rel) {
+			if glob.Match(g, rel) {
 				return r.Type, true
 			}
 		}

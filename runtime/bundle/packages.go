@@ -2,6 +2,7 @@ package bundle
 
 import (
 	"encoding/json"
+	"minido.dev/minido/runtime/bundle/glob"
 	"os"
 	"path/filepath"
 	"slices"
@@ -110,7 +111,7 @@ func (i *pkgInfo) pure(path string) bool {
 		return false
 	}
 	rel := relSlash(i.dir, path)
-	return !slices.ContainsFunc(*i.sideEffects, func(g string) bool { return MatchGlob(g, rel) })
+	return !slices.ContainsFunc(*i.sideEffects, func(g string) bool { return glob.Match(g, rel) })
 }
 
 // deferrable reports whether the module at path may wait until it is first
@@ -138,5 +139,5 @@ func (o *Options) mayDefer(name string, declared bool) bool {
 }
 
 func matchPackage(list []string, name string) bool {
-	return name != "" && slices.ContainsFunc(list, func(p string) bool { return p == name || MatchGlob(p, name) })
+	return name != "" && slices.ContainsFunc(list, func(p string) bool { return p == name || glob.Match(p, name) })
 }

@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"github.com/evanw/esbuild/pkg/api"
+
+	"minido.dev/minido/runtime/bundle/glob"
 )
 
 // keepSource bounds the project files whose text stays in memory for code
@@ -68,7 +70,7 @@ func (b *Bundler) load(s *scan, a api.OnLoadArgs, name string) (*unit, []Message
 		return b.keep(name, &unit{path: a.Path, name: name, text: src.text, low: &lowered{format: f, key: b.opts.hash(src)}}), nil
 	}
 	if b.opts.Mocks && !inNodeModules(a.Path) {
-		if src.text, src.globs, err = ExpandGlobs(a.Path, src.text, cmp.Or(b.opts.Root, b.opts.Dir), b.opts.Alias); err != nil {
+		if src.text, src.globs, err = glob.Expand(a.Path, src.text, cmp.Or(b.opts.Root, b.opts.Dir), b.opts.Alias); err != nil {
 			return nil, []Message{{File: name, Text: err.Error()}}
 		}
 	}

@@ -100,6 +100,21 @@ func (p *Promises) After(n int, fn func()) {
 	p.Microtask(func() { p.After(n-1, fn) })
 }
 
+// Later makes one that is fulfilled with undefined n jobs from now; n is positive.
+func (p *Promises) Later(n int) *Deferred {
+	d, frame := p.New(), p.engine.Turns.cur
+	var step func(goja.Value)
+	step = func(goja.Value) {
+		if n--; n == 0 {
+			d.Fulfil(goja.Undefined())
+			return
+		}
+		p.queueJob(frame, step, nil)
+	}
+	p.queueJob(frame, step, nil)
+	return d
+}
+
 // queueJob calls fn with v in a promise job of a frame.
 func (p *Promises) queueJob(frame *Frame, fn func(goja.Value), v goja.Value) {
 	e := p.engine

@@ -169,8 +169,9 @@ func (i *Isolate) Start(ready func(error)) {
 		i.CF.Bind(i.opts.Bindings)
 		i.definePlatform()
 		i.bindGlobals()
-		exports, pending, err := i.opts.Bundle.Load(i.vm, bundle.Host{Builtin: i.builtin, Enter: i.inGlobalScope, AsyncIterator: i.Engine.Primordial("AsyncIteratorPrototype"), Language: i.Engine.MarkLanguage, Wasm: i.wasm.Module, Registry: i.enabled(compat.NewModuleRegistry), Provides: i.provides,
-			Ahead: func(a *bundle.Ahead) { i.ahead = a }})
+		exports, pending, err := i.opts.Bundle.Load(i.vm, bundle.Host{Builtin: i.builtin, Enter: i.inGlobalScope, AsyncIterator: i.Engine.Primordial("AsyncIteratorPrototype"), Language: i.Engine.MarkLanguage, Wasm: i.wasm.Module, Registry: i.enabled(compat.NewModuleRegistry),
+			Provides: func(spec string) bool { _, err := i.builtin(spec); return err == nil },
+			Ahead:    func(a *bundle.Ahead) { i.ahead = a }})
 		if err != nil {
 			ready(i.describe(err))
 			return

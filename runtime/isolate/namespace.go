@@ -34,12 +34,6 @@ func (i *Isolate) builtin(spec string) (goja.Value, error) {
 	return ns, nil
 }
 
-// provides reports whether the host has a module.
-func (i *Isolate) provides(spec string) bool {
-	_, err := i.builtin(spec)
-	return err == nil
-}
-
 // hosted is what a module of the host exports.
 func (i *Isolate) hosted(spec string) (goja.Value, error) {
 	if m, ok := i.CF.Module(spec); ok {

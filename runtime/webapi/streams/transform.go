@@ -153,7 +153,11 @@ func (t *transform) perform(chunk goja.Value) *engine.Deferred {
 		}
 		return t.p.void
 	}
-	return t.follow(t.work.transform(chunk), t.nothing, t.fail)
+	result := t.work.transform(chunk)
+	if result == t.p.void { // most are: so many jobs does follow take
+		return t.p.Engine.Promises.Later(3)
+	}
+	return t.follow(result, t.nothing, t.fail)
 }
 
 // write is TransformStreamDefaultSinkWriteAlgorithm (section 6.4.3).

@@ -33,14 +33,23 @@ type writeRequest interface {
 	fail(reason goja.Value)
 }
 
-// writePromise is a writeRequest of JavaScript's.
-type writePromise struct{ engine.Deferred }
+// writePromise is a writeRequest of JavaScript's: what it is told it becomes a job later, as
+// promises that are given do.
+type writePromise struct {
+	engine.Deferred
+	p *idl
+}
 
-func (w *writePromise) done()                  { w.Fulfil(goja.Undefined()) }
-func (w *writePromise) fail(reason goja.Value) { w.Reject(reason) }
+func (w *writePromise) done() {
+	w.p.Engine.Promises.Microtask(func() { w.Fulfil(goja.Undefined()) })
+}
+
+func (w *writePromise) fail(reason goja.Value) {
+	w.p.Engine.Promises.Microtask(func() { w.Reject(reason) })
+}
 
 func (p *idl) newWrite() *writePromise {
-	w := &writePromise{}
+	w := &writePromise{p: p}
 	w.Init(p.Engine)
 	return w
 }

@@ -203,7 +203,7 @@ func defineWriter(p *Streams) *engine.Class[*writer] {
 			{Name: "write", Fn: func(x *writer, call goja.FunctionCall) goja.Value {
 				request := p.newWrite()
 				x.write(call.Argument(0), request)
-				return given(&request.Deferred)
+				return request.Object()
 			}},
 			{Name: "releaseLock", Fn: func(x *writer, _ goja.FunctionCall) goja.Value {
 				if w := x.stream; w == nil || !w.internal || w.state == stateWritable && w.pendingAbort == nil {

@@ -1,4 +1,5 @@
-package bundle
+// Package glob matches paths with patterns, and expands import.meta.glob of vite.
+package glob
 
 import (
 	"regexp"
@@ -9,10 +10,10 @@ import (
 // globs caches compiled patterns; guarded by itself.
 var globs sync.Map // string → *regexp.Regexp
 
-// MatchGlob reports whether the slash-separated path matches the pattern:
+// Match reports whether the slash-separated path matches the pattern:
 // `*` and `?` stay inside a segment, `**` crosses them, `{a,b}` alternates. A
 // pattern without a slash is compared with the last segment.
-func MatchGlob(pattern, path string) bool {
+func Match(pattern, path string) bool {
 	if !strings.Contains(pattern, "/") {
 		path = path[strings.LastIndexByte(path, '/')+1:]
 	}

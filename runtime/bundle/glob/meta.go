@@ -1,4 +1,4 @@
-package bundle
+package glob
 
 import (
 	"encoding/json"
@@ -30,10 +30,10 @@ type metaGlob struct {
 	name, query, base string
 }
 
-// ExpandGlobs replaces the calls of import.meta.glob in the text of a file by what they
+// Expand replaces the calls of import.meta.glob in the text of a file by what they
 // stand for: /x in patterns is root/x, alias replaces the beginnings of patterns. dirs are the
 // directories that the result depends on. Lines stay where they are.
-func ExpandGlobs(file, text, root string, alias map[string]string) (expanded string, dirs []string, err error) {
+func Expand(file, text, root string, alias map[string]string) (expanded string, dirs []string, err error) {
 	if !strings.Contains(text, "import.meta.glob") {
 		return text, nil, nil
 	}
@@ -312,7 +312,7 @@ func (g *metaGlob) find(file, root string, alias map[string]string) (names []glo
 		dirs = append(dirs, filepath.FromSlash(path.Dir(fixed)))
 	}
 	matches := func(patterns []string, name string) bool {
-		return slices.ContainsFunc(patterns, func(p string) bool { return MatchGlob(p, name) })
+		return slices.ContainsFunc(patterns, func(p string) bool { return Match(p, name) })
 	}
 	found := map[string]bool{}
 	for _, d := range dirs {
