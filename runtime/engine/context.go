@@ -397,7 +397,10 @@ const globalScopeText = "Disallowed operation called within global scope. Asynch
 
 // Check throws unless the code that runs now belongs to c: a platform object
 // of c was used from elsewhere (workerd: io-context.c++).
-func (c *Context) Check() {
+func (c *Context) Check() { c.CheckOf("") }
+
+// CheckOf is Check for an object whose type workerd names in its text.
+func (c *Context) CheckOf(ioType string) {
 	cur := c.engine.Current()
 	if cur == c && c.dead == nil {
 		return
@@ -405,8 +408,12 @@ func (c *Context) Check() {
 	if cur == c {
 		panic(c.engine.Errors.New("Error", fmt.Sprintf("the object's instance has ended: %v", c.dead)))
 	}
-	if c.Kind == ObjectContext {
-		panic(c.engine.Errors.New("Error", "Cannot perform I/O on behalf of a different Durable Object. I/O objects (such as streams, request/response bodies, and others) created in the context of one Durable Object cannot be accessed from a different Durable Object in the same isolate. This is a limitation of Cloudflare Workers which allows us to improve overall performance."))
+	text := "Cannot perform I/O on behalf of a different request. I/O objects (such as streams, request/response bodies, and others) created in the context of one request handler cannot be accessed from a different request's handler. This is a limitation of Cloudflare Workers which allows us to improve overall performance."
+	if cur != nil && cur.Kind == ObjectContext {
+		text = "Cannot perform I/O on behalf of a different Durable Object. I/O objects (such as streams, request/response bodies, and others) created in the context of one Durable Object cannot be accessed from a different Durable Object in the same isolate. This is a limitation of Cloudflare Workers which allows us to improve overall performance."
 	}
-	panic(c.engine.Errors.New("Error", "Cannot perform I/O on behalf of a different request. I/O objects (such as streams, request/response bodies, and others) created in the context of one request handler cannot be accessed from a different request's handler. This is a limitation of Cloudflare Workers which allows us to improve overall performance."))
+	if ioType != "" {
+		text += fmt.Sprintf(" (I/O type: %s)", ioType)
+	}
+	panic(c.engine.Errors.New("Error", text))
 }

@@ -36,7 +36,7 @@ type body struct {
 	kind   bodyKind
 	buffer []byte          // bodyBuffer; kept after use, so that redirects can replay it
 	native event.Body      // bodyNative
-	owner  *engine.Context // bodyNative: whose I/O it is; nil: anybody's
+	owner  *engine.Context // bodyBuffer, bodyNative: whose I/O it is; nil: anybody's
 	stream *goja.Object    // the ReadableStream, nil until made
 	used   bool            // consumed without a stream
 	h      *headers
@@ -151,8 +151,8 @@ func (p *bodies) consume(b *body, what string, convert func([]byte) goja.Value) 
 // spend marks a body without a stream as used, and gives its native content,
 // if it is not a buffer.
 func (p *bodies) spend(b *body) event.Body {
-	p.checkOwner(b)
 	b.used = true
+	p.checkOwner(b)
 	native := b.native
 	b.native = nil
 	return native
@@ -160,8 +160,8 @@ func (p *bodies) spend(b *body) event.Body {
 
 // checkOwner throws if the body is another context's I/O.
 func (p *bodies) checkOwner(b *body) {
-	if b.kind == bodyNative && b.owner != nil {
-		b.owner.Check()
+	if b.owner != nil {
+		b.owner.CheckOf(streams.IOType)
 	}
 }
 
@@ -189,7 +189,7 @@ func (p *bodies) setBody(b *body, init goja.Value) {
 		b.kind, b.buffer, contentType = bodyBuffer, []byte(p.ToString(init).String()), "text/plain;charset=UTF-8"
 	}
 	if b.kind == bodyBuffer {
-		p.Engine.IO("a body") // workerd makes a stream of it, which is I/O
+		b.owner = p.Engine.IO("a body") // workerd makes a stream of it, which is I/O
 	}
 	if contentType != "" && !b.h.list.Has("content-type") {
 		b.h.set("Content-Type", contentType)
@@ -246,7 +246,8 @@ func (p *bodies) cloneBody(dst, b *body) {
 		p.Engine.Throw("TypeError", streams.TextTeeLocked)
 	}
 	if b.kind == bodyBuffer && b.stream == nil {
-		dst.kind, dst.buffer = bodyBuffer, b.buffer
+		p.checkOwner(b)
+		dst.kind, dst.buffer, dst.owner = bodyBuffer, b.buffer, b.owner
 		return
 	}
 	p.bodyStreamValue(b)

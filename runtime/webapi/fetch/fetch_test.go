@@ -246,15 +246,22 @@ func TestResponseToEvent(t *testing.T) {
 // is refused; a part that is missing names itself.
 func TestForeignContext(t *testing.T) {
 	w := webapitest.New(t)
-	pipe := event.NewPipe(-1)
 	w.Turn(func() {
-		w.Platform.VM.Set("r", w.Platform.Fetch.RequestFromEvent(&event.Request{Method: "POST", URL: "http://x/", Body: pipe}))
+		for _, name := range []string{"r", "s"} {
+			w.Platform.VM.Set(name, w.Platform.Fetch.RequestFromEvent(&event.Request{Method: "POST", URL: "http://x/", Body: event.NewPipe(-1)}))
+		}
 	})
-	w.Run(`const [a] = Object.values(new WebSocketPair()); a.accept(); globalThis.a = a; r.body`)
+	w.Run(`const [a] = Object.values(new WebSocketPair()); a.accept(); Object.assign(globalThis, { a, made: ["a", "b", "c"].map((text) => new Response(text)), empty: new Response(null) }); r.body; s.body`)
 	w.Context = w.Platform.Engine.NewContext(engine.RequestContext, "")
-	w.Run(`for (const f of [() => r.text(), () => r.body.getReader().read(), () => a.send("x")]) try { await f() } catch (e) { say(e.message.slice(0, 58)) }`)
+	w.Run(`for (const f of [() => r.text(), () => s.body.getReader().read(), () => a.send("x"), () => made[0].text(), () => made[1].clone()]) try { await f() } catch (e) { say(e.message.slice(0, 58)) }`)
 	const refused = "Cannot perform I/O on behalf of a different request. I/O o"
-	w.Said(refused, refused, refused)
+	w.Said(refused, refused, refused, refused, refused)
+	// As in workerd 1.20261117.1 the body is used then, and the text is that of who reads.
+	w.Run(`say(made[0].bodyUsed + await empty.text()); try { await made[0].text() } catch (e) { say(e.message.slice(0, 27)) }`)
+	w.Said("true", "Body has already been used.")
+	w.Context = w.Platform.Engine.NewContext(engine.ObjectContext, "")
+	w.Run(`try { await made[2].text() } catch (e) { say(e.message.slice(0, 59)); say(e.message.slice(-34)) }`)
+	w.Said("Cannot perform I/O on behalf of a different Durable Object.", " (I/O type: ReadableStreamSource>)")
 	w.Platform.Engine.Post(engine.GlobalFrame, "test", func() {
 		w.Platform.VM.RunString(`fetch("http://x/").catch(e => say(e.message.slice(0, 42))); try { new WebSocketPair() } catch (e) { say(e.message.slice(0, 42)) } try { new Response("x") } catch (e) { say(e.message.slice(0, 42)) } new Response(null).text().then(s => say("none" + s))`)
 	})

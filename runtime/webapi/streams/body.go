@@ -37,6 +37,9 @@ func (p *Streams) FromBody(b event.Body) *goja.Object {
 	return p.FromBodyOf(b, p.Engine.Current())
 }
 
+// IOType is how workerd names the type of bodies where one is another request's (io-own.h).
+const IOType = "ReadableStreamSource>"
+
 // FromBodyOf is FromBody for what belongs to owner; nil: to nobody.
 func (p *Streams) FromBodyOf(b event.Body, owner *engine.Context) *goja.Object {
 	return p.fromSource(&source{b, owner}).object()
@@ -68,10 +71,10 @@ func (p *Streams) takeNative(obj *goja.Object) (event.Body, bool) {
 		return nil, false
 	}
 	src := s.controller.source
-	if src.owner != nil {
-		src.owner.Check()
-	}
 	s.spend()
+	if src.owner != nil {
+		src.owner.CheckOf(IOType)
+	}
 	return src.body, true
 }
 
@@ -155,7 +158,7 @@ func (p *Streams) PullBody(b event.Body, owner *engine.Context, settle goja.Valu
 // in a turn of its own.
 func (p *Streams) pull(s *source, settle func(chunk []byte, err error)) {
 	if s.owner != nil {
-		s.owner.Check()
+		s.owner.CheckOf(IOType)
 	}
 	x := &pulled{}
 	s.body.Read(func(chunk []byte, err error) {
