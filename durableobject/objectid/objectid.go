@@ -125,14 +125,6 @@ func (n *Namespace) Parse(s string) (ID, error) {
 	return id, nil
 }
 
-// Check tells whether the namespace can have made id: ErrForeign if not.
-func (n *Namespace) Check(id ID) error {
-	if n.complete([base]byte(id.raw[:base])).raw != id.raw {
-		return ErrForeign
-	}
-	return nil
-}
-
 // complete adds the authenticating half.
 func (n *Namespace) complete(first [base]byte) ID {
 	var id ID

@@ -24,7 +24,7 @@ var goldens = []minidotest.Golden{
 	{Name: "redirects", Source: redirectsWorker, Calls: []string{"!object", "!service"}},
 	{Name: "framing", Source: framingWorker, Calls: []string{"!object", "!service"}},
 	{Name: "errors", Source: errorsWorker, Calls: []string{"!rpc", "!arpc", "!fetch", "!ctor"}},
-	{Name: "names", Source: namesWorker, Calls: []string{"!names", "!alarms"}},
+	{Name: "names", Source: namesWorker, Calls: []string{"!names", "!foreign", "!alarms"}},
 }
 
 // Answers are those of the golden files.

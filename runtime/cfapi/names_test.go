@@ -16,6 +16,7 @@ export class A extends DurableObject {
   alarm() { this.ctx.storage.kv.put("n", this.ctx.id.name ?? "none"); }
   seen() { return this.ctx.storage.kv.get("n"); }
 }
+export class B extends DurableObject { n() { return "B"; } }
 const unnamed = (env, n) => env.A.get(env.A.idFromString(env.A.idFromName(n).toString()));
 export default serve({
   async names(env) {
@@ -24,6 +25,10 @@ export default serve({
     out.push(await N.getByName("a").n(), await unnamed(env, "a").n()); await attempt(() => unnamed(env, "a").die());
     out.push(await unnamed(env, "a").n());
     return out;
+  },
+  async foreign(env) {
+    const id = env.B.idFromName("z"), stub = env.A.get(id);
+    return [await stub.n(), stub.id === id, (await attempt(() => env.A.idFromString(String(id)))).err?.message];
   },
   async alarms(env) {
     const out = []; await env.A.getByName("c").arm(20); await unnamed(env, "d").arm(20); await scheduler.wait(200);

@@ -43,7 +43,7 @@ function (native, p) {
       #json = {};
       constructor(hex) {
         for (const name of ["sha512", "sha384", "sha256", "sha1", "md5"]) this[name] = hex[name] === undefined ? undefined : bytesOf(hex[name]).buffer;
-        for (const name of algorithms) if (hex[name] !== undefined) this.#json[name] = hex[name];
+        for (const name of algorithms) this.#json[name] = hex[name];
       }
       toJSON() { return this.#json; }
     }

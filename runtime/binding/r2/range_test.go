@@ -17,7 +17,7 @@ func TestShapes(t *testing.T) {
   }
   await B.put("k", "v", { httpMetadata: { contentType: "a/b" } });
   const o = await B.get("k");
-  out.push(Object.keys(o.httpMetadata).join(), JSON.stringify(o.httpMetadata), members(o), members(B), members(o.checksums), Object.keys(o.checksums).join());
+  out.push(Object.keys(o.httpMetadata).join(), JSON.stringify(o.httpMetadata), members(o), members(B), members(o.checksums), Object.keys(o.checksums).join(), Object.keys(o.checksums.toJSON()).join());
   return new Response(out.join("\n"));
 } };`,
 		"wrangler.json": `{"name": "p", "main": "w.js", "compatibility_date": "2026-08-01", "r2_buckets": [{"binding": "B", "bucket_name": "bucket"}], "kv_namespaces": [{"binding": "K", "id": "k"}]}`,
@@ -36,7 +36,8 @@ contentType,contentLanguage,contentDisposition,contentEncoding,cacheControl,cach
 ssecKeyMd5,storageClass,range,customMetadata,httpMetadata,uploaded,checksums,httpEtag,etag,size,version,key,body,bodyUsed,arrayBuffer,bytes,text,json,blob,writeHttpMetadata
 head,get,put,createMultipartUpload,resumeMultipartUpload,delete,list
 sha512,sha384,sha256,sha1,md5,toJSON
-sha512,sha384,sha256,sha1,md5`
+sha512,sha384,sha256,sha1,md5
+md5,sha1,sha256,sha384,sha512`
 	if got := w.Do("GET", "http://localhost/", "").Body; got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}

@@ -29,7 +29,10 @@ function (native, p) {
       await crossed(native.stub(this.id).restart(options?.from));
     }
     async delete() { await crossed(native.stub(this.id).remove()); }
-    async status() { return crossed(native.stub(this.id).status()); }
+    async status() {
+      const { status, __LOCAL_DEV_STEP_OUTPUTS, output, error } = await crossed(native.stub(this.id).status());
+      return { status, __LOCAL_DEV_STEP_OUTPUTS, output, error }; // without the disposer of a call's result
+    }
     async sendEvent(event) { await crossed(native.stub(this.id).sendEvent(event)); }
   }
 

@@ -27,8 +27,15 @@ function (native, p) {
   // bytesAsText replaces what JSON has nothing for.
   const bytesAsText = (key, value) => {
     if (typeof value === "bigint") return `[BigInt(${value})]`;
+    if (value instanceof p.Error) return { ...value, stack: undefined }; // one that was stored has it as a member
     if (value instanceof p.ArrayBuffer) return `[ArrayBuffer(${value.byteLength} bytes)]`;
     return p.ArrayBufferIsView(value) && !(value instanceof p.DataView) ? `[${value.constructor.name}(${value.byteLength} bytes)]` : value;
+  };
+  // outputOf is what is kept of what run() returns: it can be serialized, and is JSON.
+  const outputOf = (value) => {
+    native.serialize(value);
+    const text = JSONStringify(value, bytesAsText);
+    return native.serialize(text === undefined ? undefined : JSONParse(text));
   };
   const timedOut = (ms) => named("WorkflowTimeoutError", `Execution timed out after ${ms}ms`);
   const durationOf = (given) => {
@@ -500,9 +507,11 @@ function (native, p) {
         this.#follow(run, event);
       }
       async #follow(run, event) {
-        let output, error;
+        let output, error, ownNames = false; // the error is the engine's, with a name of its own
         try {
-          output = native.serialize(await entrypoint.run(event, new WorkflowStep(this, run)));
+          const value = await entrypoint.run(event, new WorkflowStep(this, run));
+          ownNames = true;
+          output = outputOf(value);
         } catch (e) {
           error = e;
         }
@@ -510,13 +519,14 @@ function (native, p) {
         const failed = this.#failing();
         if (error !== undefined || failed !== undefined) {
           error = failed ?? error;
+          if (failed !== undefined) ownNames = false;
           await this.#rollBack(run, error);
           if (this.#run !== run) return;
         }
         this.#run = 0;
         if (error === undefined) this.#set("complete", ", output = ?", output);
         else if (failed?.name === terminated) this.#set("terminated");
-        else this.#set("errored", ", error = ?", JSONStringify(nonRetryable(error) && !native.keepsMessage ? fatal : plain(error)));
+        else this.#set("errored", ", error = ?", JSONStringify(nonRetryable(error) && !native.keepsMessage ? fatal : ownNames ? { name: error.name, message: error.message } : plain(error)));
         this.#changed();
       }
       // failing is why the instance fails: once a step may have been taken back, no run
@@ -711,6 +721,12 @@ function (native, p) {
             return this.#endsWith(key, `Value returned from step "${name}" is not serialisable`, `the step "${name}" returned a value which is not serialisable`, tried);
           }
           if (bytes.byteLength > maxResultBytes) throw named("WorkflowInternalError", `Step ${key.slice(3)} output is too large. Maximum allowed size is 1MiB.`);
+          try {
+            JSONStringify(value, bytesAsText); // people see it as JSON
+          } catch (e) {
+            tried(e);
+            return this.#refuse(key, e);
+          }
           tried();
           this.#decide(key, value);
         } catch (e) {

@@ -75,6 +75,11 @@ export class Order extends WorkflowEntrypoint {
       case "object stream": return step.do("texts", { retries: { limit: 0, delay: 1 } }, async () => new ReadableStream({ start(c) { c.enqueue({ no: "bytes" }); c.close(); } }));
       case "broken stream": return step.do("broken", { retries: { limit: 0, delay: 1 } }, async () => new ReadableStream({ start(c) { c.enqueue(new Uint8Array(3)); }, pull(c) { c.error(new Error("cut off")); } }));
       case "slow stream": return step.do("slow", { timeout: "5 seconds", retries: { limit: 0, delay: 1 } }, async () => new ReadableStream({ start(c) { c.enqueue(new Uint8Array(3)); } }));
+      case "json": return { big: 5n, bytes: new Uint8Array(2), map: new Map([["a", 1]]), at: new Date(5), none: undefined, nan: NaN };
+      case "circular": { const o = { a: 1 }; o.o = o; return o; }
+      case "circular step": return step.do("circle", async () => { const o = { a: 1 }; o.o = o; return o; });
+      case "stub": return { f: () => 1 };
+      case "error step": return step.do("error", async () => new TypeError("x")).then((e) => e.name);
       case "caught":
         try {
           await step.do("caught", { retries: { limit: 0, delay: 1 } }, async () => { throw new RangeError("caught"); });
@@ -169,12 +174,20 @@ func TestFailures(t *testing.T) {
 		"large":      `{"status":"errored","output":null,"error":{"message":"WorkflowInternalError: Step large-1 output is too large. Maximum allowed size is 1MiB.","name":"Error"}}`,
 		"bad+config": `{"status":"errored","output":null,"error":{"message":"WorkflowFatalError: Step config for \"bad\" is in a invalid format. See https://developers.cloudflare.com/workflows/build/sleeping-and-retrying/","name":"Error"}}`,
 		"caught":     `{"status":"complete","output":"RangeError: caught"}`,
+		// as wrangler dev 4.164 shows them
+		"json":          `{"status":"complete","output":{"big":"[BigInt(5)]","bytes":"[Uint8Array(2 bytes)]","map":{},"at":"1970-01-01T00:00:00.005Z","nan":null}}`,
+		"circular":      `{"status":"errored","output":null,"error":{"message":"Converting circular structure to JSON\n    --> starting at object with constructor 'Object'\n    --- property 'o' closes the circle","name":"TypeError"}}`,
+		"circular+step": `{"status":"errored","output":null,"error":{"message":"Converting circular structure to JSON\n    --> starting at object with constructor 'Object'\n    --- property 'o' closes the circle","name":"TypeError"}}`,
+		"stub":          `{"status":"errored","output":null,"error":{"message":"RpcStub cannot be serialized in this context.","name":"DataCloneError"}}`,
 	} {
 		id := strings.ReplaceAll(kind, "+", "_")
 		get(w, fmt.Sprintf("/create?id=%s&kind=%s", id, kind))
 		w.Advance(5 * time.Minute)
 		want(t, w, "/status?id="+id, status)
 	}
+	get(w, "/create?id=e&kind=error+step")
+	w.Advance(time.Minute)
+	want(t, w, "/whole?id=e", `[["status","__LOCAL_DEV_STEP_OUTPUTS","output","error"],{"status":"complete","__LOCAL_DEV_STEP_OUTPUTS":[{}],"output":"TypeError"}]`)
 	get(w, "/create?id=k&kind=kinds")
 	w.Advance(time.Minute)
 	get(w, "/event?id=k")

@@ -7,12 +7,14 @@ import (
 	"errors"
 	"fmt"
 	"net/mail"
+	"net/textproto"
 	"os"
 	"path/filepath"
 	"strings"
 
 	"minido.dev/minido/internal/entropy"
 	"minido.dev/minido/internal/killpoint"
+	"minido.dev/minido/internal/lazyregexp"
 )
 
 // Read parses a message's header.
@@ -28,11 +30,17 @@ func Read(raw []byte) (*mail.Message, error) {
 // (workers/email/send_email.worker.ts).
 func Check(raw []byte, from string) error {
 	m, err := Read(raw)
-	if err != nil {
+	var malformed textproto.ProtocolError
+	switch {
+	case err != nil && !messageID.MatchString(string(raw)): // miniflare's parser reads any header
+		return errNoID
+	case errors.As(err, &malformed):
+		return errors.New("email header block contains an invalid field")
+	case err != nil:
 		return err
 	}
 	if m.Header.Get("Message-ID") == "" {
-		return errors.New("invalid message-id")
+		return errNoID
 	}
 	if a, err := mail.ParseAddress(m.Header.Get("From")); err != nil || a.Address != from {
 		return errNotFrom
@@ -42,6 +50,11 @@ func Check(raw []byte, from string) error {
 	}
 	return nil
 }
+
+var (
+	messageID = lazyregexp.New(`(?im)^Message-ID[ \t]*:`)
+	errNoID   = errors.New("invalid message-id")
+)
 
 var errNotFrom = errors.New("From: header does not match mail from") //lint:ignore ST1005 the text is miniflare's
 
