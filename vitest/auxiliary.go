@@ -79,7 +79,7 @@ func (o *Options) auxiliaries(s *settings) (all []config.Options, err error) {
 		if _, err := os.Stat(main); err != nil {
 			return nil, &UsageError{fmt.Sprintf("the configuration %s: miniflare.workers: %s: there is no %s (is it built by a step before the tests?)", s.file, w.Name, main)}
 		}
-		c := config.Options{Dir: root, Entry: main, NoFile: true, Environ: o.Environ, CompatibilityDate: w.Date, CompatibilityFlags: w.Flags, Add: w.Add, AddFrom: filepath.Base(s.file)}
+		c := config.Options{Dir: root, Entry: main, NoFile: true, Environ: o.Environ, CompatibilityDate: w.Date, CompatibilityFlags: workflowFlags(w.Flags), Add: w.Add, AddFrom: filepath.Base(s.file)}
 		if w.Outbound != "" {
 			if c.Entry, err = through(o.CacheDir, w.Name, main); err != nil {
 				return nil, err

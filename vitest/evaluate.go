@@ -174,14 +174,40 @@ func migrations(given string) ([]any, error) {
 		if err != nil {
 			return nil, fmt.Errorf("readD1Migrations: %w", err)
 		}
-		queries := []any{}
-		for _, q := range sqlite.Split(string(text)) {
-			queries = append(queries, q)
+		split, err := queries(string(text))
+		if err != nil {
+			return nil, fmt.Errorf("readD1Migrations: %s: %w", name, err)
 		}
-		list = append(list, map[string]any{"name": name, "queries": queries})
+		list = append(list, map[string]any{"name": name, "queries": split})
 	}
 	return list, nil
 }
+
+// queries splits the text of a migration as wrangler does: without the semicolons, and
+// without what is comments only; a single statement stays as it is.
+func queries(text string) (list []any, err error) {
+	const begin = "BEGIN TRANSACTION"
+	if strings.Contains(text, begin) {
+		text = strings.Replace(strings.Replace(text, begin+";", "", 1), "COMMIT;", "", 1)
+		if strings.Contains(text, begin) {
+			return nil, errors.New("it has several transactions; D1 runs a migration in one of its own")
+		}
+	}
+	if cut := strings.Index(text, ";"); cut >= 0 && strings.TrimSpace(text[cut+1:]) != "" {
+		for _, q := range sqlite.Split(text) {
+			if q = strings.TrimSpace(strings.TrimSuffix(q, ";")); !onlyComments.MatchString(q) {
+				list = append(list, q)
+			}
+		}
+	}
+	if list == nil {
+		list = []any{text}
+	}
+	return list, nil
+}
+
+// onlyComments matches SQL that does nothing.
+var onlyComments = lazyregexp.New(`^(?:\s|--[^\n]*(?:\n|$)|/\*(?s:.*?)\*/)*$`)
 
 // matchingMigrations lists the files of readD1Migrations with options, which are those of a
 // wrangler file.

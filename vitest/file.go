@@ -29,6 +29,7 @@ type fileRun struct {
 	file    string // absolute
 	name    string // testNamePattern
 	seed    uint64
+	failed  int  // tests of the files before
 	quiet   bool // what the tests log is dropped
 	// fault, with at counted from 1, is what happens in the test named test; at 0
 	// records its points.
@@ -394,8 +395,8 @@ func (r *fileRun) request() map[string]any {
 	if o.Timeout > 0 {
 		config["testTimeout"] = o.Timeout.Milliseconds()
 	}
-	if o.Bail > 0 {
-		config["bail"] = o.Bail
+	if bail := r.project.bail(); bail > 0 {
+		config["bail"] = bail - r.failed
 	}
 	update := "none"
 	switch {

@@ -176,7 +176,16 @@ func withFlags(flags []string) []string {
 			flags = append(flags, f)
 		}
 	}
-	return flags
+	return workflowFlags(flags)
+}
+
+// workflowFlags are flags with which the messages of workflows are those of local
+// development: there they depend on the flags that are set, not on the date.
+func workflowFlags(flags []string) []string {
+	if slices.Contains(flags, "workflows_preserve_non_retryable_error_message") || slices.Contains(flags, "workflows_replace_non_retryable_error_message") {
+		return flags
+	}
+	return append(slices.Clip(flags), "workflows_replace_non_retryable_error_message")
 }
 
 // generate writes the main file of the worlds: the worker's exports, its objects
@@ -202,7 +211,7 @@ func (p *project) generate(files []string) error {
 	if p.worker.Main != "" {
 		again = fmt.Sprintf("() => import(%s)", quote(p.worker.Main))
 	}
-	fmt.Fprintf(&sb, "};\nexport default wrapDefault(%s.default, { runner, files, main: %s });\n", main, again)
+	fmt.Fprintf(&sb, "};\nexport default wrapDefault(%s.default, { runner, files, main: %s, path: %s });\n", main, again, quote(p.worker.Main))
 	dir, err := generated(p.options.CacheDir, "main", map[string]string{"main.js": sb.String()})
 	p.entry = filepath.Join(dir, "main.js")
 	return err

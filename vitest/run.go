@@ -1,6 +1,7 @@
 package vitest
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -115,7 +116,7 @@ func (r *runner) all() error {
 		if o.only != nil && !slices.Contains(o.only, path) && !slices.Contains(o.only, "?") {
 			continue
 		}
-		if o.Bail > 0 && r.fails >= o.Bail {
+		if bail := p.bail(); bail > 0 && r.fails >= bail {
 			break
 		}
 		f, err := r.file(path)
@@ -143,6 +144,9 @@ func (r *runner) all() error {
 	}
 	return nil
 }
+
+// bail is after how many failed tests a run stops; 0 never does.
+func (p *project) bail() int { return cmp.Or(p.options.Bail, p.settings.Bail) }
 
 // bundle prepares bundling of these files together.
 func (r *runner) bundle(files []string) error {
@@ -177,7 +181,7 @@ func (r *runner) file(path string) (*File, error) {
 }
 
 func (r *runner) of(path string) *fileRun {
-	return &fileRun{project: r.project, bundles: r.bundles, file: path, name: r.project.options.Name, seed: r.project.options.Seed}
+	return &fileRun{project: r.project, bundles: r.bundles, file: path, name: r.project.options.Name, seed: r.project.options.Seed, failed: r.fails}
 }
 
 // once does a run. A file that breaks the bundle of all is found by bundling each

@@ -20,7 +20,7 @@ type settings struct {
 	SnapshotSerializers          []string // modules
 	Globals                      bool
 	TestTimeout, HookTimeout     float64 // milliseconds
-	Retry                        int
+	Retry, Bail                  int
 	Alias, Define                map[string]string
 	Patterns                     []struct{ Find, To string } // aliases by regular expression
 	rewrites                     []bundle.Rewrite            // of Patterns

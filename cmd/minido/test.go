@@ -71,6 +71,9 @@ func (c *testCommand) run(out io.Writer) error {
 	if o.Dir, err = filepath.Abs(c.Dir); err != nil {
 		return err
 	}
+	if st, err := os.Stat(o.Dir); err != nil || !st.IsDir() {
+		return usage("--dir %s: there is no such directory", c.Dir)
+	}
 	if c.Chaos == "" && (c.Points != 0 || c.At != 0) {
 		return usage("--points and --at need --chaos")
 	}

@@ -42,9 +42,9 @@ type Options struct {
 	Compat func(flag compat.Flag) bool
 	// WaitUntil extends the life of the current context until the promise settles.
 	WaitUntil func(promise goja.Value)
-	// Missing is the message of the TypeError for a member that an entrypoint or an object
+	// Missing is the message of the TypeError for a member that obj, an entrypoint or an object,
 	// lacks, or has as its own instead of on its prototype; nil: workerd's.
-	Missing func(name string, own bool) string
+	Missing func(obj *goja.Object, name string, own bool) string
 }
 
 // API is Cloudflare's surface of one isolate. Loop-confined.

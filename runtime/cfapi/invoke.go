@@ -175,25 +175,33 @@ func (r receiver) member(obj *goja.Object, name string, entrypoint bool) goja.Va
 	}
 	isTarget := entrypoint || a.vm.InstanceOf(obj, a.rpcTarget) || a.vm.InstanceOf(obj, a.durableObject) || a.vm.InstanceOf(obj, a.entrypoint)
 	if own := a.hasOwn(obj, name); name == "__proto__" || name == "constructor" || own == isTarget {
-		if entrypoint && a.opts.Missing != nil {
-			r.refuse("%s", a.opts.Missing(name, own))
+		if entrypoint && a.opts.Missing != nil && !(own && r.inherits(obj, name)) {
+			r.refuse("%s", a.opts.Missing(obj, name, own))
 		}
 		r.noMethod(name)
 	}
 	if !isTarget {
 		return obj.Get(name)
 	}
-	object := a.Engine.Primordial("Object").Get("prototype")
-	for proto := obj.Prototype(); proto != nil && !proto.SameAs(object); proto = proto.Prototype() {
-		if a.hasOwn(proto, name) {
-			return obj.Get(name)
-		}
+	if r.inherits(obj, name) {
+		return obj.Get(name)
 	}
 	if entrypoint && a.opts.Missing != nil {
-		r.refuse("%s", a.opts.Missing(name, false))
+		r.refuse("%s", a.opts.Missing(obj, name, false))
 	}
 	r.noMethod(name)
 	return nil
+}
+
+// inherits reports whether a prototype of obj, short of Object's, has a member.
+func (r receiver) inherits(obj *goja.Object, name string) bool {
+	object := r.api.Engine.Primordial("Object").Get("prototype")
+	for proto := obj.Prototype(); proto != nil && !proto.SameAs(object); proto = proto.Prototype() {
+		if r.api.hasOwn(proto, name) {
+			return true
+		}
+	}
+	return false
 }
 
 func (a *API) hasOwn(obj *goja.Object, name string) bool {

@@ -364,11 +364,16 @@ func (i *Isolate) Class(name string) (class *goja.Object, ok bool) {
 
 // missing are the texts for what an entrypoint or an object lacks: where tests run, those of
 // Cloudflare's plugin for vitest (vitest-plugin 1.5.0).
-func missing(tests bool) func(name string, own bool) string {
+func missing(tests bool) func(obj *goja.Object, name string, own bool) string {
 	if !tests {
 		return nil
 	}
-	return func(name string, own bool) string {
+	return func(obj *goja.Object, name string, own bool) string {
+		if class, ok := obj.Get("constructor").(*goja.Object); ok {
+			if text := class.Get("__minido_missing__"); text != nil {
+				return text.String()
+			}
+		}
 		if !own {
 			return fmt.Sprintf("The RPC receiver does not implement %q.", name)
 		}

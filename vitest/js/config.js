@@ -124,7 +124,7 @@ export async function settle(given, provided) {
   for (const key of passed) if (test[key] !== undefined) vitest[key] = test[key];
   return JSON.stringify({
     root: test.root ?? config.root, include: list(test.include).flatMap(expand), exclude: list(test.exclude).flatMap(expand), setupFiles: list(test.setupFiles), globals: test.globals === true, snapshotSerializers: list(test.snapshotSerializers),
-    testTimeout: test.testTimeout, hookTimeout: test.hookTimeout, retry: typeof test.retry === "number" ? test.retry : 0, alias, patterns, define, env: test.env, vitest,
+    testTimeout: test.testTimeout, hookTimeout: test.hookTimeout, retry: typeof test.retry === "number" ? test.retry : 0, bail: test.bail, alias, patterns, define, env: test.env, vitest,
     wrangler: options.wrangler?.configPath, environment: options.wrangler?.environment, main: options.main, plugin: found !== undefined, isolated, bindings: texts, add, others, outbound, functions: functions.slice(before).map((_, n) => before + n), date: compatibilityDate, flags: compatibilityFlags, refused,
     assets: [...directories], late, failed,
     coverage: test.coverage === undefined ? undefined : coverage(test.coverage),

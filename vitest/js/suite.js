@@ -1,7 +1,7 @@
 // The module minido:suite: what runs a project's vitest suites inside its worker.
 // The generated entry imports it before everything else; cloudflare:test and
 // minido:test share its state. One instance lives as long as its isolate.
-import { env, exports } from "cloudflare:workers";
+import { env, exports, WorkerEntrypoint } from "cloudflare:workers";
 
 const fetch = globalThis.fetch; // tests replace the global one
 const { setTimeout, clearTimeout } = globalThis;
@@ -77,25 +77,42 @@ export function wrapDefault(handler, suites) {
     return typeof fresh === "function" ? new fresh(args[2], args[1])[name](args[0]) : fresh[name](...args);
   }) : handler[name](...args);
   const isRun = (request) => request.url.startsWith("http://run.minido.test/");
-  const none = () => { throw new TypeError("Handler does not export a fetch() function."); };
+  // What an event fails with that the worker has no handler for: the plugin's text.
+  const none = (name) => {
+    if (handler === undefined || handler === null) {
+      throw new TypeError(`${suites.path} does not export a default entrypoint. \`@cloudflare/vitest-plugin\` does not support service workers or named entrypoints for \`SELF\`.\nIf you're using service workers, please migrate to the modules format: https://developers.cloudflare.com/workers/reference/migrate-to-module-workers/`);
+    }
+    throw new TypeError(`Expected default export of ${suites.path} to define a \`${name}()\` ${typeof handler === "function" ? "method" : "function"}`);
+  };
+  const events = ["scheduled", "queue", "email"];
   if (typeof handler === "function") {
-    return class extends handler {
+    const Wrapped = class extends handler {
       fetch(request) {
         if (isRun(request)) return run(request, suites);
-        if (super.fetch === undefined) return none();
+        if (super.fetch === undefined) return none("fetch");
         return reset ? now("fetch", [request, this.env, this.ctx]) : super.fetch(request);
       }
     };
+    for (const name of events) Wrapped.prototype[name] ??= () => none(name);
+    return Wrapped;
   }
-  const wrapped = Object.create(handler ?? null);
-  wrapped.fetch = (request, env, ctx) => {
-    if (isRun(request)) return run(request, suites);
-    return typeof handler?.fetch === "function" ? now("fetch", [request, env, ctx]) : none();
-  };
-  for (const key of ["scheduled", "queue", "email", "tail", "trace"]) {
-    if (typeof handler?.[key] === "function") wrapped[key] = (...args) => now(key, args);
+  class Wrapped extends WorkerEntrypoint {
+    fetch(request) {
+      if (isRun(request)) return run(request, suites);
+      return typeof handler?.fetch === "function" ? now("fetch", [request, this.env, this.ctx]) : none("fetch");
+    }
   }
-  return wrapped;
+  for (const name of events) {
+    Wrapped.prototype[name] = function (event) {
+      return typeof handler?.[name] === "function" ? now(name, [event, this.env, this.ctx]) : none(name);
+    };
+  }
+  for (const name of ["tail", "trace"]) {
+    if (typeof handler?.[name] === "function") Wrapped.prototype[name] = function (event) { return now(name, [event, this.env, this.ctx]); };
+  }
+  // The runtime tells this to whoever calls another method (isolate.Options.RunsTests).
+  Object.defineProperty(Wrapped, "__minido_missing__", { value: `Expected default export of ${suites.path} to be a subclass of \`WorkerEntrypoint\` for RPC` });
+  return Wrapped;
 }
 
 // The state that vitest's modules look for while they load and run.
@@ -418,6 +435,7 @@ async function runFile(options, suites, unhandled) {
     if (load === undefined) throw new Error("minido test has not bundled " + path);
     return load();
   };
+  let failed = 0; // tests
   const before = runner.onBeforeRunTask.bind(runner);
   runner.onBeforeRunTask = async (test) => {
     await before(test);
@@ -427,6 +445,7 @@ async function runFile(options, suites, unhandled) {
   const after = runner.onAfterRunTask.bind(runner);
   runner.onAfterRunTask = async (test) => {
     running.leaks[test.id] = await host("test-ends", { name: fullName(test), timers: ownTimers.size });
+    if (config.bail > 0 && test.result?.state === "fail" && ++failed >= config.bail) runner.cancel?.("test-failure");
     return after(test);
   };
   if (options.isolated) isolate(runner);

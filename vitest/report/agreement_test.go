@@ -92,3 +92,63 @@ func TestJSONShape(t *testing.T) {
 		t.Errorf("messages: %+v", got.TestResults)
 	}
 }
+
+// What suites saw under vitest 4.1 and Cloudflare's plugin 1.5, too: events that the worker has no
+// handler for, calls of workers that are objects, methods that an object shadows, migrations with
+// comments, what a workflow fails with, and a Response that another request has made.
+func TestAgreementOfEvents(t *testing.T) {
+	dir := project(t, map[string]string{
+		"wrangler.jsonc": `{ "name": "front", "main": "w.ts", "compatibility_date": "2026-08-01", "durable_objects": { "bindings": [{ "name": "ROOM", "class_name": "Room" }] },
+  "workflows": [{ "binding": "FLOW", "name": "flow", "class_name": "Flow" }], "services": [{ "binding": "OTHER", "service": "other" }], "migrations": [{ "tag": "v1", "new_sqlite_classes": ["Room"] }] }`,
+		"w.ts": `import { DurableObject, WorkflowEntrypoint } from "cloudflare:workers"; import { NonRetryableError } from "cloudflare:workflows";
+export class Room extends DurableObject { hi() { return "hi"; } }
+export class Flow extends WorkflowEntrypoint { async run() { throw new NonRetryableError("no"); } }
+export default { custom: (x) => x, async queue(batch) { batch.ackAll(); }, async fetch(request, env) { return env.OTHER.fetch(request); } };`,
+		"m/1.sql": "-- only; a comment\nCREATE TABLE a (x);\n/* c */ ;\nINSERT INTO a VALUES (';');\n-- the end;\n", "m/2.sql": "CREATE TABLE b (x);\n", "m/3.sql": "BEGIN TRANSACTION;\nCREATE TABLE c (x);\nCOMMIT;\n",
+		"vitest.config.ts": `import { cloudflareTest, readD1Migrations } from "@cloudflare/vitest-plugin";
+export default async () => ({ plugins: [cloudflareTest({ wrangler: { configPath: "./wrangler.jsonc" }, miniflare: { bindings: { MIGRATIONS: await readD1Migrations(__dirname + "/m") }, workers: [{ name: "other", modules: true, script: "export default { fetch: () => new Response('real') }" }] } })] });`,
+		"a.test.ts": `import { env, exports } from "cloudflare:workers"; import { introspectWorkflowInstance, runInDurableObject, SELF } from "cloudflare:test"; import { expect, it, vi } from "vitest";
+const worker = exports.default as any, failure = (f) => f().then((v) => ["ok", v], (e) => e.name + ": " + e.message.replace(/ \S*w\.ts /, " w.ts "));
+it("no scheduled", async () => { expect(await failure(() => worker.scheduled({}))).toBe("TypeError: Expected default export of w.ts to define a ` + "`scheduled()`" + ` function"); });
+it("object", async () => { expect(await failure(() => worker.custom(1))).toBe("TypeError: Expected default export of w.ts to be a subclass of ` + "`WorkerEntrypoint`" + ` for RPC"); expect(await failure(() => worker.none())).toContain("to be a subclass of"); });
+it("shadowed", async () => { const room = env.ROOM.getByName("a"); await runInDurableObject(room, (r) => { vi.spyOn(r, "hi"); r.own = () => 1; }); expect(await failure(() => room.hi())).toBe('TypeError: The RPC receiver does not implement the method "hi".'); expect(await failure(() => room.own())).toContain("but the receiver instance does."); });
+it("migrations", () => { expect(env.MIGRATIONS.map((m) => m.queries)).toEqual([["-- only; a comment\nCREATE TABLE a (x)", "INSERT INTO a VALUES (';')"], ["CREATE TABLE b (x);\n"], ["\nCREATE TABLE c (x);\n\n"]]); });
+it("workflow", async () => { await using i = await introspectWorkflowInstance(env.FLOW, "w"); const flow = await env.FLOW.create({ id: "w" }); await i.waitForStatus("errored"); expect((await i.getError()).name).toBe("WorkflowFatalError"); expect(Reflect.ownKeys(await flow.status())).toEqual(["status", "__LOCAL_DEV_STEP_OUTPUTS", "output", "error"]); });
+it("mock", async () => { const spy = vi.spyOn(env.OTHER, "fetch").mockResolvedValue(new Response("fake")); expect(await failure(() => SELF.fetch("http://x/"))).toContain("Cannot perform I/O on behalf of a different request."); spy.mockImplementation(async () => new Response("fake")); expect(await (await SELF.fetch("http://x/")).text()).toBe("fake"); spy.mockRestore(); expect(await (await SELF.fetch("http://x/")).text()).toBe("real"); });`,
+		"none.ts": `export class A {}`,
+		"none.config.ts": `import { cloudflareTest } from "@cloudflare/vitest-plugin";
+export default { plugins: [cloudflareTest({ main: "./none.ts", miniflare: { compatibilityDate: "2026-08-01" } })], test: { include: ["none.check.ts"] } };`,
+		"none.check.ts": `import { SELF } from "cloudflare:test"; import { expect, it } from "vitest"; it("none", async () => { await expect(SELF.fetch("http://x/")).rejects.toThrow("none.ts does not export a default entrypoint."); });`,
+	})
+	for config, tests := range map[string]int{"": 6, "none.config.ts": 1} { // order-independent: each by itself
+		if r := runIn(t, dir, vitest.Options{Config: config}); r.Failed() || len(r.Files[0].Tests()) != tests {
+			t.Errorf("%s", strings.Join(lines(r), "\n"))
+		}
+	}
+}
+
+// A run stops within the file in which it has seen enough failed tests, as vitest does: the rest is
+// skipped. The number is a flag, or stands in the configuration.
+func TestBail(t *testing.T) {
+	dir := project(t, map[string]string{"wrangler.jsonc": worker, "w.ts": `export default {}`,
+		"a.test.ts":        `import { expect, it } from "vitest"; it("one", () => { expect(1).toBe(2); }); it("two", () => {});`,
+		"b.test.ts":        `import { expect, it } from "vitest"; it("three", () => {}); it("four", () => { expect(1).toBe(2); }); it("five", () => { expect(1).toBe(2); });`,
+		"c.test.ts":        `import { it } from "vitest"; it("six", () => {});`,
+		"bail.config.ts":   `export default { test: { bail: 2 } };`,
+		"vitest.config.ts": `export default {};`})
+	for config, o := range map[string]vitest.Options{"flag": {Bail: 2}, "configuration": {Config: "bail.config.ts"}, "flag first": {Config: "bail.config.ts", Bail: 1}} { // order-independent: each by itself
+		want := "one: fail two: pass three: pass four: fail five: skip"
+		if o.Bail == 1 {
+			want = "one: fail two: skip"
+		}
+		got := ""
+		for _, f := range runIn(t, dir, o).Files {
+			for _, x := range f.Tests() {
+				got += x.Name + ": " + x.State + " "
+			}
+		}
+		if strings.TrimSpace(got) != want {
+			t.Errorf("%s: %s, want %s", config, got, want)
+		}
+	}
+}
