@@ -73,7 +73,7 @@ type processWorld struct {
 func (s *slot) processWorld(ctx context.Context, r *caseRun) *processWorld {
 	w := &processWorld{camp: s.camp, slot: s, run: r, log: r.log, dir: r.dir, state: filepath.Join(r.dir, "state"), loud: func() {}, stop: func() {}}
 	r.history = history.NewRecorder(s.camp.clock, r.events)
-	r.session = drive.NewSession(r.history, s.camp.scheduler, s.camp.Timeout)
+	r.session = drive.NewSession(r.history, s.camp.scheduler, s.camp.Timeout+r.plan.Held())
 	r.session.Pace(r.pace)
 	w.session = r.session
 	s.upstreams(r)
@@ -114,7 +114,7 @@ func (w *processWorld) Begin(ctx context.Context, n int, life fault.Plan) (b bor
 	w.session.Connect(b.url)
 	w.settled, w.restocks = n == 0, life.Kill() == nil && !w.slot.last && !w.camp.NoStandby
 	w.bounded = false
-	w.deadline, w.pause, w.why = ready.Add(w.camp.Timeout+w.camp.Horizon+w.camp.Within-check.Horizon), pollFirst, "a client waits for its answer"
+	w.deadline, w.pause, w.why = ready.Add(w.camp.Timeout+w.run.plan.Held()+w.camp.Horizon+w.camp.Within-check.Horizon), pollFirst, "a client waits for its answer"
 	var timer clock.Timer
 	if f := life.Kill(); f != nil && f.After > 0 {
 		passed := make(chan struct{})
@@ -195,7 +195,7 @@ func (w *processWorld) Next(ctx context.Context, d drive.Driver) (happening, err
 			}
 		}
 		if !w.Now().Before(w.deadline) {
-			return happening{}, ended(Restless, "not at rest %v after the server was ready: %s", w.camp.Timeout, w.why)
+			return happening{}, ended(Restless, "not at rest %v after the server was ready: %s", w.camp.Timeout+w.run.plan.Held(), w.why)
 		}
 	}
 }
