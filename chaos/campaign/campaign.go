@@ -351,7 +351,7 @@ func (c *campaign) count(r Case) {
 		}
 	case r.Order:
 		c.report.Schedules++
-	case len(r.Kills) > 0, c.Fault.Verb != "" && !r.Refused:
+	case r.Visits(), c.Fault.Verb != "" && !r.Refused:
 		c.report.Visited++
 	}
 }

@@ -45,7 +45,7 @@ func (a *API) defineIDs() {
 		Methods: []engine.Method[*namespace]{
 			{Name: "newUniqueId", Length: 1, Fn: func(n *namespace, call goja.FunctionCall) goja.Value {
 				a.Engine.IO("newUniqueId()") // randomness is not for the global scope
-				a.dictionary(call, "newUniqueId", 1, "NewUniqueIdOptions")
+				dictionary(a, call, "newUniqueId", 1, "NewUniqueIdOptions")
 				if o, ok := call.Argument(0).(*goja.Object); ok {
 					a.noJurisdiction(o.Get("jurisdiction"))
 				}
@@ -68,7 +68,7 @@ func (a *API) defineIDs() {
 			{Name: "get", Length: 2, Fn: a.namespaceGet},
 			{Name: "getByName", Length: 2, Fn: func(n *namespace, call goja.FunctionCall) goja.Value {
 				name := a.nameArg(call, "getByName")
-				a.dictionary(call, "getByName", 2, "GetDurableObjectOptions")
+				dictionary(a, call, "getByName", 2, "GetDurableObjectOptions")
 				return a.stubFor(n.ns, a.ObjectID(n.ns.IDs().FromName(name)))
 			}},
 			{Name: "jurisdiction", Length: 1, Fn: func(n *namespace, call goja.FunctionCall) goja.Value {
@@ -94,7 +94,7 @@ func (a *API) nameArg(call goja.FunctionCall, method string) string {
 }
 
 // dictionary refuses an nth argument that is neither left out nor an object.
-func (a *API) dictionary(call goja.FunctionCall, method string, n int, typ string) {
+func dictionary(a *API, call goja.FunctionCall, method string, n int, typ string) {
 	v := call.Argument(n - 1)
 	if _, ok := v.(*goja.Object); !ok && !goja.IsUndefined(v) && !goja.IsNull(v) {
 		a.Platform.BadArgument("DurableObjectNamespace", method, n, typ)
@@ -105,7 +105,7 @@ func (a *API) namespaceGet(n *namespace, call goja.FunctionCall) goja.Value {
 	if _, ok := a.ids.Of(call.Argument(0)); !ok {
 		a.Engine.Throw("TypeError", "Failed to execute 'get' on 'DurableObjectNamespace': parameter 1 is not of type 'DurableObjectId'.")
 	}
-	a.dictionary(call, "get", 2, "GetDurableObjectOptions")
+	dictionary(a, call, "get", 2, "GetDurableObjectOptions")
 	// An id of another namespace is one of this, too, as in workerd.
 	return a.stubFor(n.ns, call.Arguments[0].(*goja.Object))
 }

@@ -118,10 +118,10 @@ func TestRPCCodecs(t *testing.T) {
 // A WritableStream that crossed isolates writes into the original one.
 func TestRPCWritable(t *testing.T) {
 	a, b := webapitest.New(t), webapitest.New(t)
-	send(t, a, b, `new WritableStream({write(v) { say([...v]) }, close() { say("closed") }, abort(e) { say("aborted " + e.message) }})`, "w")
+	send(t, a, b, `new WritableStream({write(v) { say([v instanceof ArrayBuffer, ...new Uint8Array(v)]) }, close() { say("closed") }, abort(e) { say("aborted " + e.message) }})`, "w")
 	b.Run(`const x = w.getWriter(); x.write(new Uint8Array([1, 2])); x.write(new Uint8Array([3])).then(() => say("written")); x.close().then(() => say("done")); x.closed.catch(() => {})`)
 	settleBoth(a, b)
-	a.Said("1,2", "3", "closed")
+	a.Said("true,1,2", "true,3", "closed")
 	b.Said("written", "done")
 	if a.Context.Held() != 0 {
 		t.Errorf("%d holds", a.Context.Held())
