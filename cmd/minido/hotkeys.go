@@ -80,10 +80,8 @@ func (c *devCommand) listen(ctx context.Context, exit func(), term *terminal, s 
 		't': "There are no tunnels: the network is not reached from here. To be reached from other machines, start with --ip 0.0.0.0 and --allowed-hosts.",
 		'a': "There are no tunnels to share an address of. The address is " + s.URL(),
 	}
-	quit := tty.atQuit() // before the keys are offered
 	h.help()
 	ended := make(chan struct{})
-	sched.Attend(sch, "SIGQUIT", func() { quit(ended) })
 	sched.Attend(sch, "hotkeys", func() {
 		defer close(ended)
 		h.read(tty)

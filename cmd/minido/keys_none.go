@@ -16,7 +16,6 @@ func openKeys(*os.File) (*keys, error) {
 	return nil, errors.New("hotkeys work on Linux and macOS")
 }
 
-func (*keys) next([]byte) (int, error)      { return 0, errors.ErrUnsupported }
-func (*keys) interrupt()                    {}
-func (*keys) atQuit() func(<-chan struct{}) { return func(<-chan struct{}) {} }
-func (*keys) close() error                  { return nil }
+func (*keys) next([]byte) (int, error) { return 0, errors.ErrUnsupported }
+func (*keys) interrupt()               {}
+func (*keys) close() error             { return nil }

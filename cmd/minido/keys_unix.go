@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 
 	"golang.org/x/sys/unix"
 
@@ -91,27 +90,6 @@ func (k *keys) interrupt() {
 }
 
 func (k *keys) restore() error { return unix.IoctlSetTermios(k.fd, setTermios, &k.before) }
-
-// atQuit holds SIGQUIT back from now on, for which ^\ is typed. What it returns waits for
-// it, gives the terminal its mode back, and has the signal end the process with its stacks,
-// as it does where nobody waits for it; it returns when ended is closed.
-func (k *keys) atQuit() func(ended <-chan struct{}) {
-	quit := make(chan os.Signal, 1)
-	signal.Notify(quit, unix.SIGQUIT)
-	return func(ended <-chan struct{}) {
-		defer signal.Stop(quit)
-		select {
-		case <-ended:
-		case <-quit:
-			err := k.restore()
-			signal.Reset(unix.SIGQUIT)
-			if err := errors.Join(err, unix.Kill(unix.Getpid(), unix.SIGQUIT)); err != nil {
-				fmt.Fprintln(os.Stderr, "minido: SIGQUIT:", err)
-			}
-			<-ended
-		}
-	}
-}
 
 // close gives the terminal its mode back. next must have ended.
 func (k *keys) close() error {

@@ -178,8 +178,7 @@ func (c *testCommand) watch(ctx context.Context, stop func(), threads sched.Sche
 	if tty, openErr := openTestKeys(); openErr != nil {
 		return openErr
 	} else if tty != nil {
-		keys, ended, quit := newWatchKeys(out, stop), make(chan struct{}), tty.atQuit()
-		sched.Attend(threads, "SIGQUIT", func() { quit(ended) })
+		keys, ended := newWatchKeys(out, stop), make(chan struct{})
 		sched.Attend(threads, "keys", func() {
 			defer close(ended)
 			keys.read(tty)
