@@ -27,6 +27,11 @@ func installSources(e *engine.Engine) {
 		if text := v.String(); strings.HasPrefix(text, "function bound ") && strings.HasSuffix(text, "{ [native code] }") {
 			return e.VM().ToValue("function () { [native code] }")
 		}
+		if fn != nil {
+			if original, ok := e.Errors.FunctionText(v.String()); ok {
+				return e.VM().ToValue(original)
+			}
+		}
 		return v
 	})
 }

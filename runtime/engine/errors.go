@@ -259,6 +259,17 @@ func (x *Errors) where(stack []goja.StackFrame) string {
 	return ""
 }
 
+// FunctionText is the text that a function of the program has in its file, if files are
+// run as they are; ok is false otherwise. The mapper may know.
+func (x *Errors) FunctionText(text string) (original string, ok bool) {
+	if m, knows := x.mapper.(interface {
+		FunctionText(text string) (string, bool)
+	}); knows {
+		return m.FunctionText(text)
+	}
+	return "", false
+}
+
 // Rethrow raises, from a native, an error that a goja call returned, or an
 // *event.Error.
 func (e *Engine) Rethrow(err error) {

@@ -1,0 +1,106 @@
+package bundle
+
+import (
+	"os"
+	"strings"
+	"unicode/utf16"
+
+	"minido.dev/minido/runtime/bundle/sourcemap"
+)
+
+// FunctionText is the text that a function has in its file, where that is run as it is
+// (Options.NoBundle); text is the one in the program. Frameworks write such texts into
+// pages. ok is false for arrow functions without braces, and where the file has changed.
+// Safe for concurrent use.
+func (b *Bundle) FunctionText(text string) (original string, ok bool) {
+	if !b.bundler.opts.NoBundle || !strings.HasSuffix(text, "}") {
+		return "", false
+	}
+	if known, found := b.texts.Load(text); found {
+		original, ok = known.(string)
+		return original, ok && original != ""
+	}
+	for _, m := range b.modules {
+		if m.low == nil {
+			continue
+		}
+		at := strings.Index(m.low.code, text)
+		if at < 0 {
+			continue
+		}
+		original = b.originalText(m, at, text)
+		break
+	}
+	b.texts.Store(text, original) // as many as the bundle has functions
+	return original, original != ""
+}
+
+// originalText is the text in m's file of the function at an offset of its code; "" if it
+// cannot be told.
+func (b *Bundle) originalText(m *module, at int, text string) string {
+	whole := m.unit
+	if m.whole != nil {
+		whole = m.whole
+	}
+	file := whole.text
+	if file == "" {
+		data, err := os.ReadFile(whole.path)
+		if err != nil {
+			return "" // gone: what runs is all that is known
+		}
+		file = string(data)
+	}
+	begin, end := b.ownOffset(m, file, at), b.ownOffset(m, file, at+len(text)-1)
+	if begin < 0 || end < begin || file[end] != '}' || !strings.HasPrefix(file[begin:], firstWord(text)) {
+		return ""
+	}
+	return file[begin : end+1]
+}
+
+// firstWord is what a function begins with: "function", "async", "class", a name or a
+// bracket.
+func firstWord(text string) string {
+	n := strings.IndexFunc(text, func(r rune) bool {
+		return !(r == '_' || r == '$' || r >= '0' && r <= '9' || r >= 'A' && r <= 'Z' || r >= 'a' && r <= 'z')
+	})
+	return text[:max(n, 1)]
+}
+
+// ownOffset is where in m's file something at an offset of its code comes from, -1 if it
+// comes from elsewhere.
+func (b *Bundle) ownOffset(m *module, file string, at int) int {
+	before := m.low.code[:at]
+	line := strings.Count(before, "\n") + 1
+	col := at - (strings.LastIndexByte(before, '\n') + 1) + 1
+	sm := b.bundler.sourceMap(m.unit)
+	if sm == nil {
+		return -1
+	}
+	source, l, c, ok := sm.Lookup(m.low.outputLine(line), sourcemap.Column(m.low.code, line, col))
+	if !ok {
+		return -1
+	}
+	if _, own := m.sourceName(source); !own {
+		return -1
+	}
+	return offsetOf(file, l, c)
+}
+
+// offsetOf is the byte at a zero-based line and UTF-16 column, -1 if there is none.
+func offsetOf(text string, line, col int) int {
+	offset := 0
+	for ; line > 0; line-- {
+		i := strings.IndexByte(text[offset:], '\n')
+		if i < 0 {
+			return -1
+		}
+		offset += i + 1
+	}
+	for i, r := range text[offset:] {
+		if col <= 0 {
+			return offset + i
+		}
+		col -= utf16.RuneLen(r)
+	}
+	return -1
+}
