@@ -14,7 +14,8 @@ import (
 
 // Iterating is what a runtime has of iterators. Immutable.
 type Iterating struct {
-	next *Function // what the next() of arrays' iterators runs
+	next    *Function // what the next() of arrays' iterators runs
+	missing Function  // stands for a next() that is no function, which goja would call all the same
 }
 
 // IteratingOf is for a runtime in which no program has run yet.
@@ -23,6 +24,15 @@ func IteratingOf(vm *goja.Runtime) Iterating {
 	v, err := vm.RunString("Object.getPrototypeOf([].values()).next")
 	if fn, ok := v.(*goja.Object); ok && err == nil {
 		it.next = TheGoja().FunctionOf(fn)
+	}
+	m := TheGoja().MachineOf(vm)
+	it.missing = func(c goja.FunctionCall) goja.Value {
+		next := c.This.ToObject(vm).Get("next")
+		if next == nil {
+			next = goja.Undefined()
+		}
+		push(m.at, next) // where errors look for what they are about
+		panic(vm.NewTypeError("iterator.next is missing or not a function"))
 	}
 	return it
 }
@@ -105,7 +115,13 @@ func (it *iterations) take(machine unsafe.Pointer) (item goja.Value, top unsafe.
 	top = unsafe.Add(stack.data, uintptr(stack.len-1)*it.size)
 	record := *(*unsafe.Pointer)(unsafe.Add(top, it.record))
 	iterator := (**goja.Object)(unsafe.Add(record, it.iterator))
-	if *iterator == nil || mirrorOf(*iterator).self.tab != it.array {
+	if *iterator == nil {
+		return nil, top, false
+	}
+	if next := (*Function)(unsafe.Add(record, it.next)); *next == nil {
+		*next = joined.joiner(machine).Iterating().missing
+	}
+	if mirrorOf(*iterator).self.tab != it.array {
 		return nil, top, false
 	}
 	at := mirrorOf(*iterator).self.data

@@ -133,11 +133,11 @@ func (m Machine) Depth() (calls, limit int) {
 	return (*sliceHeader)(unsafe.Add(m.at, m.In.calls)).len, *m.number(m.In.callsMax)
 }
 
-// Peek is the nth value from the top of the stack, 1 for the top; nil below
-// its end.
+// Peek is the nth value from the top of the stack, 1 for the top, 0 for what was there
+// last; nil below its end.
 func (m Machine) Peek(n int) goja.Value {
 	stack, sp := *m.Stack(), *m.number(m.In.sp)
-	if n < 1 || n > sp || sp > len(stack) {
+	if n < 0 || n > sp || sp-n >= len(stack) {
 		return nil
 	}
 	return stack[sp-n]

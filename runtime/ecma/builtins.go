@@ -44,6 +44,9 @@ func installBuiltins(e *engine.Engine) {
 			return e.VM().ToValue(buffer.Detached())
 		}},
 		engine.Func{Name: "show", Length: 1, Fn: func(call goja.FunctionCall) goja.Value { return e.VM().ToValue(builtin.Show(e, call.Argument(0))) }},
+		engine.Func{Name: "called", Length: 1, Fn: func(call goja.FunctionCall) goja.Value {
+			return e.VM().ToValue(builtin.CallSite(e, call.Argument(0)))
+		}},
 		engine.Func{Name: "index", Length: 2, Fn: func(call goja.FunctionCall) goja.Value {
 			return e.VM().ToValue(builtin.ToIndex(e, call.Argument(0), call.Argument(1).String()))
 		}},

@@ -4,6 +4,7 @@
 function (native, primordials) {
   "use strict";
   const { apply, ownKeys, defineProperty, getOwnPropertyDescriptor, getPrototypeOf, setPrototypeOf, deleteProperty } = Reflect;
+  const isObject = (v) => (typeof v === "object" && v !== null) || typeof v === "function";
   const hide = (obj, name, value) => defineProperty(obj, name, { value, writable: true, enumerable: false, configurable: true });
   // methods puts the methods of from on obj, where obj has none of the name.
   const methods = (obj, from) => {
@@ -20,6 +21,14 @@ function (native, primordials) {
   } }.from);
   defineProperty(TypedArray.from, "length", { value: 1, configurable: true });
 
+  // 23.2.3.31: the elements get the locales and the options.
+  const { toLocaleString: typedToLocaleString, keys: typedKeys } = TypedArray.prototype, { toLocaleString: listToLocaleString } = Array.prototype;
+  hide(TypedArray.prototype, "toLocaleString", { toLocaleString(...args) {
+    if (args.length === 0) return apply(typedToLocaleString, this, args);
+    apply(typedKeys, this, []); // refuses what is no typed array
+    return apply(listToLocaleString, this, args);
+  } }.toLocaleString);
+
   // 27.2.4.3: the error of Promise.any has a message.
   const any = Promise.any;
   const allRejected = (error) => {
@@ -35,8 +44,18 @@ function (native, primordials) {
     }, [iterable]); });
   } }.any);
 
+  // 27.2.4.8, with V8's texts for what is no function.
+  const attempt = Promise.try, functionApply = Function.prototype.apply;
+  const refuse = (fn, args) => {
+    if (args.length === 0) throw new TypeError(`${native.called(fn)} is not a function`);
+    return apply(functionApply, fn, [undefined, args]); // throws
+  };
+  hide(Promise, "try", { try(callback, ...args) {
+    if (!isObject(this)) throw new TypeError("Promise.try called on non-object");
+    return typeof callback === "function" ? apply(attempt, this, [callback, ...args]) : apply(attempt, this, [() => refuse(callback, args)]);
+  } }.try);
+
   // Annex B.2.1
-  const isObject = (v) => (typeof v === "object" && v !== null) || typeof v === "function";
   const accessor = (name, receiver, key, fn) => {
     if (receiver === undefined || receiver === null) throw new TypeError(`Object.prototype.${name} called on null or undefined`);
     const side = name.endsWith("Getter__") ? "get" : "set";
@@ -125,11 +144,11 @@ function (native, primordials) {
     get size() { return other.size; },
     get has() {
       const { has } = other;
-      return typeof has === "function" ? (v) => apply(has, other, [v]) : has;
+      return typeof has === "function" ? (v) => apply(has, other, [v]) : undefined;
     },
     get keys() {
       const { keys } = other;
-      return typeof keys !== "function" ? keys : () => {
+      return typeof keys !== "function" ? undefined : () => {
         const iterator = apply(keys, other, []);
         if (!isObject(iterator)) throw new TypeError("Result of the keys method is not an object");
         const { next } = iterator;

@@ -1,6 +1,7 @@
 package ecma
 
 import (
+	"math"
 	"slices"
 
 	"github.com/dop251/goja"
@@ -59,6 +60,10 @@ func guardCalls(e *engine.Engine) {
 	})
 	guardTextAsObject(e)
 	builtin.Guard(e, builtin.Prototype(e, "String"), "split", func(c *goja.FunctionCall) {
+		if n := c.Argument(1); builtin.IsNumber(n) && math.Abs(n.ToFloat()) >= 1<<53 { // of which goja makes 0
+			c.Arguments = slices.Clone(c.Arguments)
+			c.Arguments[1] = e.VM().ToValue(uint32(int64(math.Mod(n.ToFloat(), 1<<32))))
+		}
 		e.Memory.Fit(indexBytes*builtin.StringLength(c.This)/(builtin.StringLength(c.Argument(0))+1), builtin.BadArrayLength)
 		if builtin.StringLength(c.This) > builtin.MaxElements && builtin.StringLength(c.Argument(0)) < 8 {
 			if n := c.Argument(1); goja.IsUndefined(n) || n.ToFloat() > builtin.MaxElements {

@@ -196,17 +196,14 @@ func substitutedNothing(template, text goja.String, at int) goja.String {
 
 // coerceCallbacks refuses what is no function before goja asks for its text.
 func coerceCallbacks(e *engine.Engine) {
-	bare := func(v goja.Value) string {
-		if builtin.IsObjectValue(v) {
-			return builtin.Show(e, v)
-		}
-		return e.Text(v)
-	}
 	typed := e.Primordial("TypedArray").Get("prototype").(*goja.Object)
 	for _, name := range array.Methods.Calling {
 		builtin.Guard(e, typed, name, func(c *goja.FunctionCall) {
 			if fn := c.Argument(0); !engine.IsCallable(fn) && builtin.IsObjectValue(c.This) && insides.TheViews().Known && buffers.LiveTyped(e, c.This.(*goja.Object)) {
-				e.Throw("TypeError", "%s is not a function", bare(fn))
+				if name == "map" { // as V8 has it, of this method alone
+					e.Throw("TypeError", "%s is not a function", builtin.Show(e, fn))
+				}
+				e.Throw("TypeError", "%s is not a function", builtin.CallSite(e, fn))
 			}
 		})
 	}
@@ -218,18 +215,14 @@ func coerceCallbacks(e *engine.Engine) {
 		})
 	}
 	builtin.Guard(e, e.VM().Get("Array").(*goja.Object), "from", func(c *goja.FunctionCall) {
-		switch fn := c.Argument(1); {
-		case goja.IsUndefined(fn) || engine.IsCallable(fn):
-		case builtin.IsObjectValue(fn):
-			e.Throw("TypeError", "object is not a function")
-		default:
-			e.Throw("TypeError", "%s is not a function", builtin.Describe(e, fn, true))
+		if fn := c.Argument(1); !goja.IsUndefined(fn) && !engine.IsCallable(fn) {
+			e.Throw("TypeError", "%s is not a function", builtin.CallSite(e, fn))
 		}
 	})
 	builtin.Guard(e, e.Primordial("TypedArray"), "from", func(c *goja.FunctionCall) {
 		_, makes := goja.AssertConstructor(c.This)
 		if fn := c.Argument(1); makes && !goja.IsUndefined(fn) && !engine.IsCallable(fn) {
-			e.Throw("TypeError", "%s is not a function", bare(fn))
+			e.Throw("TypeError", "%s is not a function", builtin.CallSite(e, fn))
 		}
 	})
 }

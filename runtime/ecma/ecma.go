@@ -21,6 +21,7 @@ package ecma
 import (
 	"minido.dev/minido/runtime/ecma/array"
 	"minido.dev/minido/runtime/ecma/buffers"
+	"minido.dev/minido/runtime/ecma/builtin"
 	"minido.dev/minido/runtime/ecma/date"
 	"minido.dev/minido/runtime/ecma/errortext"
 	"minido.dev/minido/runtime/ecma/json"
@@ -45,6 +46,7 @@ func (Language) Prepare(e *engine.Engine) {
 
 // Install implements engine.Language.
 func (Language) Install(e *engine.Engine) {
+	builtin.KeepShown(e)
 	guardStrings(e)
 	array.GuardSizes(e)
 	buffers.GuardConstructors(e)

@@ -71,7 +71,7 @@ func TestSetFromNothing(t *testing.T) {
 		`(() => { const b = new ArrayBuffer(4, { maxByteLength: 4 }), u = new Uint8Array(b, 2); b.resize(0); new Float32Array(1).set(u) })()`:       "TypeError: ArrayBuffer is detached",
 		`(() => { const b = new ArrayBuffer(4, { maxByteLength: 4 }), u = new Uint8Array(b); b.resize(0); return new Float32Array([3]).set(u) })()`: "undefined",
 		`(() => { const u = new Uint8Array(0); u.buffer.transfer(); new Float32Array(1).set(u) })()`:                                                "TypeError: ArrayBuffer is detached",
-		`new Float32Array(2).set.call([], new Uint8Array(0))`:                                                                                       "TypeError: Method TypedArray.prototype.set called on incompatible receiver [object Array]",
+		`new Float32Array(2).set.call([], new Uint8Array(0))`:                                                                                       "TypeError: this is not a typed array.",
 	} {
 		evaluates(t, source, want)
 	}

@@ -23,7 +23,7 @@ func TestTypedArraysOfUsersConstructors(t *testing.T) {
 		`(() => { const a = new Uint8Array([1]); a.constructor = { [Symbol.species]: null }; return a.map((v) => 3).constructor === a.constructor })()`:        "false",
 		`bytes.map((v) => v + 1).join()`: "2,3",
 		`Uint8Array.from([1, 2], (v) => v * 2).join() + Uint8Array.of(3) + new Int8Array([1]).map((v) => -v)`: "2,43-1",
-		`make.from.call(make, [], 5)`:                                                          "TypeError: 5 is not a function",
+		`make.from.call(make, [], 5)`:                                                          "TypeError: number 5 is not a function",
 		`make.of.call(function () { return new Uint8Array(1) }, 1, 2)`:                         "TypeError: Derived TypedArray constructor created an array which was too small",
 		`(() => { const a = new Uint8Array(1); a.constructor = 5; return a.map((v) => v) })()`: "TypeError: The .constructor property is not an object",
 		`make.from.call(make, { [Symbol.iterator]: () => ({ next: () => 5 }) })`:               "TypeError: Iterator result 5 is not an object",

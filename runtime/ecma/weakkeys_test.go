@@ -16,7 +16,7 @@ func TestSymbolsAsWeakKeys(t *testing.T) {
 		`new WeakMap().set(1)`:                  "TypeError: Invalid value used as weak map key",
 		`[new WeakMap().get(Symbol.for("x")), new WeakMap().has(1), new WeakSet().delete(Symbol.for("x")), new WeakMap().delete()]`: ",false,false,false",
 		`WeakMap.prototype.set.call({}, Symbol(), 1)`:         "TypeError: Method WeakMap.prototype.set called on incompatible receiver #<Object>",
-		`WeakSet.prototype.add.call(new WeakMap(), Symbol())`: "TypeError: Method WeakSet.prototype.add called on incompatible receiver [object WeakMap]",
+		`WeakSet.prototype.add.call(new WeakMap(), Symbol())`: "TypeError: Method WeakSet.prototype.add called on incompatible receiver #<WeakMap>",
 		`[WeakMap.prototype.set.length, WeakMap.prototype.get.name, WeakSet.prototype.add.length, Object.keys(WeakMap.prototype).length]`:      "2,get,1,0",
 		`(() => { class M extends WeakMap { set(k, v) { return super.set(k, v * 2) } } const a = Symbol(); return new M([[a, 2]]).get(a) })()`: "4",
 	} {

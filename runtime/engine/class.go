@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"reflect"
 	"slices"
-	"strings"
 
 	"github.com/dop251/goja"
 
@@ -212,7 +211,7 @@ func DefineClass[T any](e *Engine, def ClassDef[T]) *Class[T] {
 		case def.Called != "":
 			panic(e.vm.NewTypeError(def.Called))
 		case !def.CallIsNew:
-			if strings.HasPrefix(def.Name, "Intl.") {
+			if def.Language {
 				panic(e.vm.NewTypeError("Constructor %s requires 'new'", def.Name))
 			}
 			panic(e.vm.NewTypeError("Failed to construct '%s': Please use the 'new' operator, this object constructor cannot be called as a function.", def.Name))

@@ -205,7 +205,7 @@ function (native, primordials) {
     },
     flatMap(fn, self) {
       const o = receiver(this, "flatMap"), length = lengthOf(o);
-      if (typeof fn !== "function") throw new TypeErrorOf("flatMap mapper function is not callable");
+      callable(fn);
       const a = speciesOf(o, 0);
       flatten(a, o, length, 0, 1, fn, self, 0);
       return a;

@@ -52,7 +52,7 @@ func Install(e *engine.Engine) {
 	a := &methods{engine: e, array: proto, object: proto.Prototype()}
 	for _, name := range Methods.plain {
 		builtin.Wrap(e, proto, name, func(c goja.FunctionCall, method insides.Function) goja.Value {
-			if !a.ordinary(c.This) || name == "concat" && slices.ContainsFunc(c.Arguments, isProxy) {
+			if !a.ordinary(c.This) || name == "concat" && slices.ContainsFunc(c.Arguments, isProxy) || name == "toLocaleString" && len(c.Arguments) > 0 {
 				return a.instead(name, c)
 			}
 			if name == "fill" && a.fill(c) {
@@ -149,7 +149,7 @@ func (a *methods) instead(name string, c goja.FunctionCall) goja.Value {
 	if a.methods == nil {
 		native := e.Native(
 			engine.Func{Name: "show", Length: 1, Fn: func(c goja.FunctionCall) goja.Value { return e.VM().ToValue(builtin.Show(e, c.Argument(0))) }},
-			engine.Func{Name: "called", Length: 1, Fn: func(c goja.FunctionCall) goja.Value { return e.VM().ToValue(builtin.Describe(e, c.Argument(0), true)) }},
+			engine.Func{Name: "called", Length: 1, Fn: func(c goja.FunctionCall) goja.Value { return e.VM().ToValue(builtin.CallSite(e, c.Argument(0))) }},
 			engine.Func{Name: "fixed", Length: 2, Fn: func(c goja.FunctionCall) goja.Value {
 				return e.VM().ToValue(builtin.WhyFixed(e, c.Argument(0), c.Argument(1)))
 			}},

@@ -140,7 +140,7 @@ func listOf(e *engine.Engine, o *goja.Object) *goja.Object {
 		return builtin.ListFrom(e, o)
 	}
 	if !engine.IsCallable(method) {
-		e.Throw("TypeError", "%s is not a function", builtin.Describe(e, method, true))
+		e.Throw("TypeError", "%s is not a function", builtin.CallSite(e, method))
 	}
 	iterable := e.VM().NewObject()
 	iterator := e.Func("[Symbol.iterator]", 0, func(goja.FunctionCall) goja.Value { return e.Call(method, o) })

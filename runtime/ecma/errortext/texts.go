@@ -5,7 +5,6 @@ package errortext
 import (
 	"fmt"
 	"reflect"
-	"strconv"
 	"strings"
 
 	"github.com/dop251/goja"
@@ -122,10 +121,22 @@ func (s site) function() string {
 // text is V8's text for goja's, "" to keep it.
 func (s site) text(class, text string) string {
 	if class == "TypeError" {
+		if text == "" { // of goja's arrays
+			return s.readOnlyElement()
+		}
 		for _, r := range rules {
 			if rest, ok := strings.CutPrefix(text, r.prefix); ok {
 				return r.text(s, rest)
 			}
+		}
+		if op := s.op(); strings.HasSuffix(text, " is not a method") && (s.iterating() || strings.HasPrefix(op, "iterate") || strings.HasPrefix(op, "push")) {
+			return s.notIterable()
+		}
+		if strings.HasSuffix(text, " is not a symbol") && s.native().name == "keyFor" {
+			return builtin.Show(s.engine, s.first()) + " is not a symbol"
+		}
+		if shown, ok := strings.CutSuffix(text, " is not a method"); ok && (strings.HasPrefix(s.op(), "getProp") || strings.HasPrefix(s.op(), "getElem")) { // the trap of a proxy
+			return fmt.Sprintf("'%s' returned for property '%s' of object '#<Object>' is not a function", asObject(shown), s.trap())
 		}
 		return ""
 	}
@@ -141,6 +152,8 @@ func (s site) text(class, text string) string {
 		}
 	case class == "RangeError":
 		return s.rangeText(text)
+	case class == "SyntaxError" && s.op() == "":
+		return base64Texts(text)
 	case class == "SyntaxError" && strings.HasPrefix(text, "Invalid regular expression: /"):
 		return patternText(text)
 	}
@@ -198,10 +211,10 @@ func (s site) rangeText(text string) string {
 	switch {
 	case text == "Source is too large", text == "offset should be >= 0": // of %TypedArray%.prototype.set
 		return "offset is out of bounds"
-	case text == "exponent must be positive":
-		return "Exponent must be positive"
+	case strings.HasPrefix(text, "Invalid size: "): // of the methods of Set
+		return "'" + strings.TrimPrefix(text, "Invalid size: ") + "' is an invalid size"
 	case text == "Invalid count value":
-		return "Invalid count value: " + builtin.Describe(s.engine, s.machine.Peek(1), false)
+		return "Invalid count value: " + builtin.Show(s.engine, s.machine.Peek(1))
 	case strings.HasPrefix(text, "Byte length of "), strings.HasPrefix(text, "Start offset of "):
 		return strings.ToLower(text[:1]) + text[1:]
 	case strings.HasPrefix(text, "Index ") && strings.HasSuffix(text, " is out of bounds"):
@@ -219,7 +232,10 @@ func (s site) rangeText(text string) string {
 		if s.function() == "with" {
 			return "Invalid index : " + strings.TrimPrefix(text, "Invalid index ")
 		}
-		return "Invalid typed array length: " + strings.TrimPrefix(text, "Invalid index ")
+		if view, ok := s.native().this.(*goja.Object); ok && s.op() == "" && view.ClassName() == "DataView" {
+			return "Offset is outside the bounds of the DataView"
+		}
+		return "Invalid typed array length: " + strings.Replace(strings.TrimPrefix(text, "Invalid index "), "+Inf", "Infinity", 1)
 	}
 	return ""
 }
@@ -235,28 +251,50 @@ var rules = []rule{
 	{"Object has no member '", func(s site, rest string) string { return s.called(strings.TrimSuffix(rest, "'")) }},
 	{"Value is not an object: ", site.notObject},
 	{"Not a function: ", func(s site, _ string) string { return s.object() }},
-	{"Value is not callable: ", func(s site, rest string) string { return s.nativeArgument(rest) + " is not a function" }},
+	{"Value is not callable: ", site.notCallable},
+	{"object is not a function", func(s site, _ string) string { // Map.prototype.forEach, Set.prototype.forEach
+		return builtin.CallSite(s.engine, s.first()) + " is not a function"
+	}},
 	{"Cannot convert undefined or null to object", func(s site, _ string) string { return s.nullish() }},
 	{"Value is not object coercible", func(s site, _ string) string { return s.destructured() }},
 	{"object is not iterable", func(s site, _ string) string { return s.notIterable() }},
-	{"iterator.next is missing or not a function", func(s site, _ string) string { return s.notIterable() }},
+	{"iterator.next is missing or not a function", func(s site, _ string) string {
+		switch {
+		case strings.HasPrefix(s.op(), "iter"): // which has put it there
+			return builtin.CallSite(s.engine, s.machine.Peek(1)) + " is not a function"
+		case s.iterating():
+			return "undefined is not a function" // which is what is missing, nearly always
+		}
+		return s.notIterable()
+	}},
+	{"value is not an Object", func(s site, _ string) string { // of the methods of Set
+		return "Set.prototype." + s.native().name + " argument must be an object"
+	}},
+	{"size is NaN", func(site, string) string { return "The .size property is NaN" }},
+	{"Object does not have a valid '", func(_ site, rest string) string { // of the methods of Set
+		name, _, _ := strings.Cut(rest, "'")
+		return `string "` + name + `" is not a function`
+	}},
 	{"Value is not a constructor", func(s site, _ string) string { return s.constructed() }},
 	{"Super constructor is not a constructor", func(site, string) string { return "Super constructor is not a constructor" }},
 	{"Class constructor cannot be invoked", func(s site, _ string) string {
 		name := ""
 		if callee, ok := s.machine.Peek(s.count() + 1).(*goja.Object); ok && s.op() == "call" {
-			if v := callee.Get("name"); v != nil {
-				name = v.String() + " "
+			name = s.nameOf(callee) + " "
+			if s.isGlobal(callee, "DisposableStack") || s.isGlobal(callee, "AsyncDisposableStack") {
+				return "Constructor " + name + "requires 'new'"
 			}
+		} else if n := s.native(); s.op() == "" && n.fn != nil {
+			name = n.name + " "
 		}
 		return "Class constructor " + name + "cannot be invoked without 'new'"
 	}},
 	{"Class extends value is not a constructor", func(s site, _ string) string {
-		return "Class extends value " + builtin.Describe(s.engine, s.machine.Peek(1), false) + " is not a constructor or null"
+		return "Class extends value " + builtin.Show(s.engine, s.machine.Peek(1)) + " is not a constructor or null"
 	}},
 	{"Class extends value does not have", func(s site, _ string) string {
 		if c, ok := s.machine.Peek(1).(*goja.Object); ok {
-			return "Class extends value does not have valid prototype property " + builtin.Describe(s.engine, c.Get("prototype"), false)
+			return "Class extends value does not have valid prototype property " + builtin.Show(s.engine, c.Get("prototype"))
 		}
 		return ""
 	}},
@@ -266,12 +304,34 @@ var rules = []rule{
 	{"Cannot assign to read only property '", site.readOnly},
 	{"Cannot delete property '", func(s site, rest string) string {
 		name, _, _ := strings.Cut(rest, "' of ")
-		n := 1
-		if strings.Contains(strings.ToLower(s.op()), "elem") {
-			n = 2
+		of := s.machine.Peek(1)
+		switch op := s.op(); {
+		case op == "":
+			of = s.native().this
+		case strings.Contains(strings.ToLower(op), "elem"):
+			of = s.machine.Peek(2)
 		}
-		return "Cannot delete property '" + name + "' of " + builtin.Describe(s.engine, s.machine.Peek(n), false)
+		return "Cannot delete property '" + name + "' of " + builtin.Show(s.engine, of)
 	}},
+	{"length is not writable", func(site, string) string {
+		return "Cannot assign to read only property 'length' of object '[object Array]'"
+	}},
+	{"Receiver must be a Uint8Array", func(s site, _ string) string {
+		n := s.native()
+		if strings.HasPrefix(n.name, "set") {
+			return "this is not a typed array."
+		}
+		return "Method Uint8Array.prototype." + n.name + " called on incompatible receiver " + builtin.Show(s.engine, n.this)
+	}},
+	{"Uint8Array.", func(_ site, rest string) string { // fromBase64, fromHex, prototype.setFromBase64, prototype.setFromHex
+		if strings.HasSuffix(rest, " requires a string") {
+			return "input argument must be a string"
+		}
+		return ""
+	}},
+	{"Options is not an object", func(site, string) string { return "invalid_argument" }},
+	{"alphabet must be ", func(s site, _ string) string { return s.badOption("alphabet") }},
+	{"lastChunkHandling must be ", func(s site, _ string) string { return s.badOption("lastChunkHandling") }},
 	{"Receiver is not an object: ", func(s site, rest string) string {
 		base, key := s.target()
 		return fmt.Sprintf("Cannot create property '%s' on %s", key, s.primitive(base, rest))
@@ -279,16 +339,21 @@ var rules = []rule{
 	{"Could not convert ", func(site, string) string { return "Cannot convert object to primitive value" }},
 	{"No initial value", func(site, string) string { return "Reduce of empty array with no initial value" }},
 	{"The comparison function must be either a function or undefined", func(s site, _ string) string {
-		return "The comparison function must be either a function or undefined: " + builtin.Describe(s.engine, s.machine.Peek(1), false)
+		return "The comparison function must be either a function or undefined: " + builtin.Show(s.engine, s.machine.Peek(1))
 	}},
 	{"Method ", func(s site, rest string) string {
-		if before, ok := strings.CutSuffix(rest, " incompatible receiver"); ok && s.machine.Argument(0) != nil {
-			return "Method " + before + " incompatible receiver " + builtin.Describe(s.engine, s.machine.Argument(0), false)
-		}
-		if before, ok := strings.CutSuffix(rest, " [object Object]"); ok {
-			return "Method " + before + " #<Object>"
+		if before, _, ok := strings.Cut(rest, " called on incompatible receiver"); ok && s.op() == "" {
+			return s.receiver(before)
 		}
 		return ""
+	}},
+	{"Object is not ArrayBuffer", func(s site, _ string) string {
+		n, getter := s.native(), ""
+		name, isGetter := strings.CutPrefix(n.name, "get ")
+		if isGetter {
+			getter = "get "
+		}
+		return "Method " + getter + "ArrayBuffer.prototype." + name + " called on incompatible receiver " + builtin.Show(s.engine, n.this)
 	}},
 	{"Constructor Promise requires", func(site, string) string { return "Promise constructor cannot be invoked without 'new'" }},
 	{"[object Object] is not extensible", func(site, string) string { return "#<Object> is not extensible" }},
@@ -301,12 +366,16 @@ var rules = []rule{
 		return fmt.Sprintf("Function has non-object prototype '%s' in instanceof check", s.engine.Text(class.Get("prototype")))
 	}},
 	{"Proxy already revoked", func(s site, _ string) string {
-		trap := "get"
-		if strings.HasPrefix(s.op(), "set") {
-			trap = "set"
-		}
-		return "Cannot perform '" + trap + "' on a proxy that has been revoked"
+		return "Cannot perform '" + s.trap() + "' on a proxy that has been revoked"
 	}},
+	{"'defineProperty' on proxy: trap returned falsish", func(s site, rest string) string {
+		if key := s.machine.Argument(1); rest == "" && s.native().name == "defineProperty" && key != nil {
+			return "'defineProperty' on proxy: trap returned falsish for property '" + builtin.Show(s.engine, key) + "'"
+		}
+		return ""
+	}},
+	{"getter must be a function", func(s site, _ string) string { return s.accessor() }},
+	{"setter must be a function", func(s site, _ string) string { return s.accessor() }},
 	{"RegExp doesn't have global flag set", func(site, string) string {
 		return "String.prototype.matchAll called with a non-global RegExp argument"
 	}},
@@ -327,7 +396,7 @@ func (s site) read(rest string) string {
 		depth = 2
 		if symbol, ok := s.machine.Peek(1).(*goja.Symbol); ok {
 			if symbol == goja.SymIterator {
-				return builtin.Describe(s.engine, s.machine.Peek(2), true) + " is not iterable (cannot read property Symbol(Symbol.iterator))"
+				return builtin.CallSite(s.engine, s.machine.Peek(2)) + notIterableValue
 			}
 			key = "Symbol(" + symbol.String() + ")"
 		}
@@ -346,9 +415,9 @@ func (s site) read(rest string) string {
 func (s site) called(member string) string {
 	if src, offset, ok := s.position(); ok && strings.HasPrefix(s.op(), "call") {
 		if v := s.machine.Peek(s.count() + 2); member == "Symbol.asyncIterator" {
-			return builtin.Describe(s.engine, v, false) + " is not async iterable"
+			return builtin.Show(s.engine, v) + " is not async iterable"
 		} else if member == "Symbol.iterator" && strings.HasSuffix(strings.TrimRight(src[:offset], " "), `[__knownSymbol("iterator")]`) {
-			return builtin.Describe(s.engine, v, false) + " is not async iterable"
+			return builtin.Show(s.engine, v) + " is not async iterable"
 		}
 		if callee := calleeBefore(src, offset); callee != intermediate || member == "" {
 			return callee + " is not a function"
@@ -365,7 +434,7 @@ func (s site) object() string {
 	if src, offset, ok := s.position(); ok && strings.HasPrefix(s.op(), "call") {
 		return calleeBefore(src, offset) + " is not a function"
 	}
-	return s.nativeArgument(intermediate) + " is not a function"
+	return "object is not a function"
 }
 
 func (s site) notObject(shown string) string {
@@ -377,11 +446,7 @@ func (s site) notObject(shown string) string {
 		if !isObject {
 			return s.constructed()
 		}
-		name := ""
-		if v := callee.Get("name"); v != nil {
-			name = v.String()
-		}
-		return s.inConstructor(name, shown)
+		return s.inConstructor(s.nameOf(callee), shown)
 	case strings.HasPrefix(op, "call"):
 		return s.called("")
 	case op == "op_instanceof":
@@ -406,11 +471,9 @@ func (s site) notObject(shown string) string {
 func (s site) inConstructor(name, shown string) string {
 	switch name {
 	case "Promise":
-		return "Promise resolver " + s.argument(shown) + " is not a function"
-	case "Map":
+		return "Promise resolver " + builtin.Show(s.engine, s.first()) + " is not a function"
+	case "Map", "WeakMap":
 		return "Iterator value " + shown + " is not an entry object"
-	case "WeakMap":
-		return "Invalid value used as weak map key"
 	case "WeakSet":
 		return "Invalid value used in weak set"
 	}
@@ -421,46 +484,11 @@ func (s site) inConstructor(name, shown string) string {
 func (s site) argument(shown string) string {
 	for n := s.count(); n > 0; n-- {
 		if v := s.machine.Peek(n); v != nil && s.engine.Text(v) == shown {
-			return builtin.Describe(s.engine, v, false)
+			return builtin.Show(s.engine, v)
 		}
 	}
 	return shown
 }
-
-// nativeNotObject: a built-in function got something else than an object.
-func (s site) nativeNotObject(shown string) string {
-	name := s.function()
-	switch name {
-	case "fromEntries":
-		return "Iterator value " + shown + " is not an entry object"
-	case "call", "apply", "bind":
-		kind := "string"
-		if _, err := strconv.ParseFloat(shown, 64); err == nil {
-			kind = "number"
-		} else if shown == "undefined" || shown == "null" {
-			kind = shown
-		}
-		article := "a"
-		if kind == "undefined" {
-			article = "an"
-		}
-		return fmt.Sprintf("Function.prototype.%s was called on %s, which is %s %s and not a function", name, shown, article, kind)
-	case "construct":
-		return shown + " is not a constructor"
-	case "ownKeys", "getPrototypeOf", "setPrototypeOf", "has", "get", "set", "deleteProperty", "isExtensible", "preventExtensions", "getOwnPropertyDescriptor":
-		return "Reflect." + name + " called on non-object"
-	}
-	if nativeCallbacks[name] {
-		return s.nativeArgument(shown) + " is not a function"
-	}
-	return s.nativeArgument(shown) + " is not an object"
-}
-
-// nativeCallbacks are the built-in functions whose arguments that must be
-// objects are functions.
-var nativeCallbacks = map[string]bool{"map": true, "forEach": true, "filter": true, "find": true, "findIndex": true, "findLast": true,
-	"findLastIndex": true, "some": true, "every": true, "reduce": true, "reduceRight": true, "flatMap": true, "sort": true, "from": true,
-	"replace": true, "then": true, "finally": true, "groupBy": true}
 
 // searched shows the left side of `in`.
 func (s site) searched(v goja.Value) string {
@@ -469,28 +497,10 @@ func (s site) searched(v goja.Value) string {
 		return "Symbol(" + v.String() + ")"
 	case *goja.Object:
 		if !engine.IsCallable(v) {
-			return builtin.DescribeObject(s.engine, v)
+			return builtin.Show(s.engine, v)
 		}
 	}
 	return s.engine.Text(v)
-}
-
-// nativeArgument is shown with the type of the argument that it shows.
-func (s site) nativeArgument(shown string) string {
-	stack := s.machine
-	for n := 1; n <= 4; n++ {
-		v := stack.Peek(n)
-		if v == nil {
-			break
-		}
-		if _, object := v.(*goja.Object); !object && s.engine.Text(v) == shown {
-			return builtin.Describe(s.engine, v, !goja.IsNull(v))
-		}
-	}
-	if strings.HasPrefix(shown, "[object ") {
-		return "#<" + strings.TrimSuffix(strings.TrimPrefix(shown, "[object "), "]") + ">"
-	}
-	return shown
 }
 
 // target is what an assignment writes to, and the key.
@@ -511,11 +521,24 @@ func (s site) nullish() string {
 	switch {
 	case strings.HasPrefix(op, "setProp"), strings.HasPrefix(op, "setElem"):
 		base, key := s.target()
-		return fmt.Sprintf("Cannot set properties of %s (setting '%s')", builtin.Describe(s.engine, base, false), key)
+		return fmt.Sprintf("Cannot set properties of %s (setting '%s')", builtin.Show(s.engine, base), key)
 	case strings.HasPrefix(op, "iterate"), strings.HasPrefix(op, "push"):
 		return s.notIterable()
+	case s.iterating():
+		return builtin.CallSite(s.engine, s.first()) + notIterableValue
 	}
 	return ""
+}
+
+// readOnlyElement: an element of a frozen array was assigned to.
+func (s site) readOnlyElement() string {
+	key, of := "0", s.native().this // V8's methods begin there
+	if op := s.op(); strings.HasPrefix(op, "setElem") {
+		of, key = s.target()
+	} else if op != "" {
+		return ""
+	}
+	return fmt.Sprintf("Cannot assign to read only property '%s' of object '%s'", key, builtin.Show(s.engine, of))
 }
 
 func (s site) readOnly(rest string) string {
@@ -543,9 +566,9 @@ func (s site) readOnly(rest string) string {
 		kind = "function"
 	}
 	if s.hasGetter(object, key) && s.engine.Attached(object) == nil { // workerd: attributes of its own classes are read only
-		return fmt.Sprintf("Cannot set property %s of %s which has only a getter", key, builtin.DescribeObject(s.engine, object))
+		return fmt.Sprintf("Cannot set property %s of %s which has only a getter", key, builtin.Show(s.engine, object))
 	}
-	return fmt.Sprintf("Cannot assign to read only property '%s' of %s '%s'", key, kind, builtin.DescribeObject(s.engine, object))
+	return fmt.Sprintf("Cannot assign to read only property '%s' of %s '%s'", key, kind, builtin.Show(s.engine, object))
 }
 
 // hasGetter reports whether a property is an accessor, on o or its prototypes.
@@ -569,8 +592,8 @@ func (s site) primitive(v goja.Value, text string) string {
 	if v == nil {
 		return "'" + text + "'"
 	}
-	kind, _, _ := strings.Cut(builtin.Describe(s.engine, v, true), " ")
-	return kind + " '" + s.engine.Text(v) + "'"
+	kind, _, _ := strings.Cut(builtin.CallSite(s.engine, v), " ")
+	return kind + " '" + builtin.Show(s.engine, v) + "'"
 }
 
 // constructed: `new` on something that is no constructor.
@@ -581,50 +604,35 @@ func (s site) constructed() string {
 	return s.nativeArgument(intermediate) + " is not a constructor"
 }
 
-// notIterable names the expression where the source shows it, else the value.
-func (s site) notIterable() string {
-	v := s.machine.Peek(1)
-	if op := s.op(); op == "pushArraySpread" || op == "pushSpread" || strings.HasPrefix(op, "iterate") {
-		if src, offset, ok := s.position(); ok {
-			if op == "pushSpread" {
-				return "Spread syntax requires ...iterable[Symbol.iterator] to be a function"
-			}
-			if name := operandAfter(src, offset, false); name != intermediate && name != "" && !strings.HasPrefix(name, "(") && !keywords[name] {
-				return name + " is not iterable"
-			}
-		}
-		if object, ok := v.(*goja.Object); ok {
-			return builtin.DescribeObject(s.engine, object) + " is not iterable"
-		}
-		if v == nil || goja.IsUndefined(v) {
-			return "undefined is not iterable (cannot read property Symbol(Symbol.iterator))"
-		}
-		return builtin.Describe(s.engine, v, false) + " is not iterable"
-	}
-	if s.op() == "new" {
-		v = s.machine.Peek(s.count())
-	}
-	if object, ok := v.(*goja.Object); ok {
-		return builtin.DescribeObject(s.engine, object) + " is not iterable"
-	}
-	return builtin.Describe(s.engine, v, true) + " is not iterable (cannot read property Symbol(Symbol.iterator))"
-}
-
 // destructured: an object pattern met null or undefined.
 func (s site) destructured() string {
 	if op := s.op(); op != "checkObjectCoercible" && op != "createDestructSrc" {
-		if name := s.function(); name != "" {
+		switch name := s.native().name; name {
+		case "":
+		case "fromEntries":
+			return builtin.Show(s.engine, s.first()) + " is not iterable"
+		case "setPrototypeOf":
+			return "Object." + name + " called on null or undefined"
+		default:
 			return "String.prototype." + name + " called on null or undefined"
 		}
 		return ""
 	}
-	value := builtin.Describe(s.engine, s.machine.Peek(1), false)
+	value := builtin.Show(s.engine, s.machine.Peek(1))
 	src, offset, ok := s.position()
 	if !ok {
 		return "Cannot destructure '" + value + "' as it is " + value + "."
 	}
-	name := operandAfter(src, offset, false)
 	parameter := src[offset] == '{' || src[offset] == '('
+	name := intermediate
+	if !parameter {
+		var end int
+		offset, end = operandAround(src, offset)
+		name = printed(src[offset:end])
+		if strings.HasSuffix(src[:offset], " of ") {
+			name, offset = ".for", offset-len(" of ")
+		}
+	}
 	if parameter || name == intermediate || name == "" || keywords[name] {
 		name = value
 	}
@@ -649,7 +657,8 @@ func (s site) destructured() string {
 // if what takes the value has no default.
 func firstKey(src string, offset int) (key string, plain bool) {
 	before := strings.TrimRight(src[:offset], " ")
-	if rest, ok := strings.CutSuffix(before, "="); ok {
+	rest, ok := strings.CutSuffix(before, "=")
+	if inLoop := strings.HasPrefix(src[offset:], " of "); ok || inLoop {
 		rest = strings.TrimRight(rest, " ")
 		if strings.HasSuffix(rest, "}") {
 			if open := opening(rest); open >= 0 {

@@ -175,7 +175,8 @@ func (p *Intl) localeList(v goja.Value) []string {
 		}
 		tags = append(tags, p.parseLocale(v.String()).String())
 	}
-	if _, isString := v.(goja.String); isString || p.Engine.Attached(v) != nil {
+	_, isLocale := p.Engine.Attached(v).(*intlLocale)
+	if _, isString := v.(goja.String); isString || isLocale {
 		add(v)
 		return tags
 	}

@@ -52,6 +52,7 @@ func (p *Language) languageNatives() []engine.Func {
 	}
 	return []engine.Func{
 		fn("show", func(c goja.FunctionCall) goja.Value { return p.VM.ToValue(builtin.Show(p.Engine, c.Argument(0))) }),
+		fn("called", func(c goja.FunctionCall) goja.Value { return p.VM.ToValue(builtin.CallSite(p.Engine, c.Argument(0))) }),
 		fn("isWellFormed", func(c goja.FunctionCall) goja.Value {
 			return p.VM.ToValue(isWellFormed(c.Argument(0).ToString().(goja.String)))
 		}),

@@ -88,28 +88,52 @@ func (p *Caches) defineCache() *engine.Class[*cache] {
 	}
 	missing := func(name string) engine.Method[*cache] {
 		return engine.Method[*cache]{Name: name, Fn: func(*cache, goja.FunctionCall) goja.Value {
-			return p.Rejected(p.Engine.Errors.New("Error", "Failed to execute '"+name+"' on 'Cache': the method is not implemented.")) // reference's text
+			p.Engine.Throw("Error", "Failed to execute '%s' on 'Cache': the method is not implemented.", name) // reference's text
+			return nil
 		}}
 	}
 	return engine.DefineClass(p.Engine, engine.ClassDef[*cache]{
 		Name: "Cache",
 		Methods: []engine.Method[*cache]{
 			method("match", 1, func(c *cache, call goja.FunctionCall) goja.Value {
-				return p.cacheMatch(c, p.fetch.RequestOf(call.Arguments[0]), webidl.Get(call.Argument(1), "ignoreMethod").ToBoolean())
+				asked := p.asked(call)
+				p.queryOptions("match", call)
+				return p.cacheMatch(c, p.fetch.RequestOf(asked), webidl.Get(call.Argument(1), "ignoreMethod").ToBoolean())
 			}),
 			method("put", 2, func(c *cache, call goja.FunctionCall) goja.Value {
+				asked := p.asked(call)
 				resp, ok := p.fetch.ResponseOf(call.Argument(1))
 				if !ok {
 					p.BadArgument("Cache", "put", 2, "Response")
 				}
-				return p.cachePut(c, p.fetch.RequestOf(call.Arguments[0]), resp)
+				return p.cachePut(c, p.fetch.RequestOf(asked), resp)
 			}),
 			method("delete", 1, func(c *cache, call goja.FunctionCall) goja.Value {
-				return p.cacheDelete(c, p.fetch.RequestOf(call.Arguments[0]), webidl.Get(call.Argument(1), "ignoreMethod").ToBoolean())
+				asked := p.asked(call)
+				p.queryOptions("delete", call)
+				return p.cacheDelete(c, p.fetch.RequestOf(asked), webidl.Get(call.Argument(1), "ignoreMethod").ToBoolean())
 			}),
 			missing("add"), missing("addAll"), missing("matchAll"), missing("keys"),
 		},
 	})
+}
+
+// asked is the first argument, a Request or a text: arguments are converted in order,
+// before the text is read as a URL.
+func (p *Caches) asked(call goja.FunctionCall) goja.Value {
+	v := call.Arguments[0]
+	if p.fetch.IsRequest(v) {
+		return v
+	}
+	return p.ToString(v)
+}
+
+// queryOptions checks that the second argument is a dictionary.
+func (p *Caches) queryOptions(method string, call goja.FunctionCall) {
+	v := call.Argument(1)
+	if _, ok := v.(*goja.Object); !ok && !webidl.IsMissing(v) {
+		p.BadArgument("Cache", method, 2, "CacheQueryOptions")
+	}
 }
 
 // cacheKey is cf.cacheKey, or the URL without its fragment.

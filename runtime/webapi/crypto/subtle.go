@@ -51,6 +51,7 @@ func (p *Crypto) defineSubtle() *engine.Class[subtleObject] {
 			class.Self(call.This)
 			return p.Promise(func() goja.Value {
 				if n := len(call.Arguments); n < len(m.params) {
+					subtleArgs{p, m.name, call}.check(m.params[:n])
 					p.BadArgument("SubtleCrypto", m.name, n+1, m.params[n])
 				}
 				return m.fn(subtleArgs{p, m.name, call})
@@ -70,6 +71,21 @@ func (p *Crypto) defineSubtle() *engine.Class[subtleObject] {
 }
 
 func (a subtleArgs) bad(n int, typ string) { a.p.BadArgument("SubtleCrypto", a.name, n+1, typ) }
+
+// check converts the arguments that are there, in order, where one is missing.
+func (a subtleArgs) check(params []string) {
+	for n, typ := range params {
+		_, isObject := a.call.Argument(n).(*goja.Object)
+		switch {
+		case typ == "CryptoKey":
+			a.key(n)
+		case typ == "BufferSource":
+			a.bytes(n)
+		case typ == "string", strings.HasPrefix(typ, "string or ") && !isObject:
+			a.p.ToString(a.call.Argument(n))
+		}
+	}
+}
 
 func (a subtleArgs) algorithm(n int) goja.Value { return a.p.algorithmIdentifier(a.call.Argument(n)) }
 

@@ -137,8 +137,10 @@ func (p *Events) targetMethods() []engine.Method[*Target] {
 			return goja.Undefined()
 		}},
 		{Name: "removeEventListener", Fn: func(t *Target, call goja.FunctionCall) goja.Value {
+			p.Need(call, 1, "EventTarget", "removeEventListener", "string")
+			typ := p.ToString(call.Arguments[0]).String()
 			p.Need(call, 2, "EventTarget", "removeEventListener", "Object")
-			typ, callback := p.ToString(call.Arguments[0]).String(), p.listenerOf("removeEventListener", "Object", call.Arguments[1])
+			callback := p.listenerOf("removeEventListener", "Object", call.Arguments[1])
 			capture, what := captureOf(call.Argument(2))
 			p.noCapture("removeEventListener", capture, what)
 			t.remove(t.find(typ, callback))
@@ -189,8 +191,9 @@ func (p *Events) listenerOf(method, kind string, v goja.Value) *goja.Object {
 }
 
 func (p *Events) addListener(t *Target, call goja.FunctionCall) {
-	p.Need(call, 2, "EventTarget", "addEventListener", "function or HandlerObject")
+	p.Need(call, 1, "EventTarget", "addEventListener", "string")
 	typ, options := p.ToString(call.Arguments[0]).String(), call.Argument(2)
+	p.Need(call, 2, "EventTarget", "addEventListener", "function or HandlerObject")
 	callback := p.listenerOf("addEventListener", "function or HandlerObject", call.Arguments[1])
 	var method goja.Value
 	if callback != nil && !engine.IsCallable(callback) {

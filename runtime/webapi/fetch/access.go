@@ -16,6 +16,12 @@ func (p *Fetch) RequestOf(v goja.Value) *Request {
 	return p.newRequest(v, goja.Undefined())
 }
 
+// IsRequest reports whether v is a Request.
+func (p *Fetch) IsRequest(v goja.Value) bool {
+	_, ok := p.Engine.Attached(v).(*Request)
+	return ok
+}
+
 // Method is the method, in upper case.
 func (r *Request) Method() string { return r.method }
 

@@ -137,8 +137,9 @@ func (p *Classes) defineSearchParams() *engine.Class[*SearchParams] {
 	vm := p.VM
 	method := func(name string, args int, fn func(s *SearchParams, call goja.FunctionCall) goja.Value) engine.Method[*SearchParams] {
 		return engine.Method[*SearchParams]{Name: name, Fn: func(s *SearchParams, call goja.FunctionCall) goja.Value {
-			for n := 1; n <= args && name != "forEach"; n++ {
+			for n := 1; n <= args && name != "forEach" && len(call.Arguments) < args; n++ { // in order, up to the one that is missing
 				p.Need(call, n, "URLSearchParams", name, "USVString")
+				p.USV(call.Arguments[n-1])
 			}
 			return fn(s, call)
 		}}

@@ -54,7 +54,12 @@ func (p *Sockets) define() *engine.Class[*Handle] {
 			return p.connectSocket(call.This, call.Argument(0), call.Argument(1))
 		},
 		Methods: []engine.Method[*Handle]{
-			method("accept", func(h *Handle, call goja.FunctionCall) { h.accept() }),
+			method("accept", func(h *Handle, call goja.FunctionCall) {
+				if _, ok := call.Argument(0).(*goja.Object); !ok && !webidl.IsMissing(call.Argument(0)) {
+					p.BadArgument("WebSocket", "accept", 1, "AcceptOptions")
+				}
+				h.accept()
+			}),
 			method("send", func(h *Handle, call goja.FunctionCall) {
 				if len(call.Arguments) == 0 {
 					h.send(nil)

@@ -27,15 +27,30 @@ function (native, primordials) {
     if (typeof fn !== "function") throw new TypeError(`${native.show(fn)} is not a function`);
     return fn;
   };
+  const isObject = (v) => (typeof v === "object" && v !== null) || typeof v === "function";
   const object = (v) => {
-    if ((typeof v !== "object" || v === null) && typeof v !== "function") throw new TypeError(`${native.show(v)} is not an object`);
+    if (!isObject(v)) throw new TypeError(`${native.show(v)} is not an object`);
     return v;
+  };
+  // objectFor is object with V8's text for what was called, or for an argument of it.
+  const objectFor = (v, name) => {
+    if (!isObject(v)) throw new TypeError(`${name} called on non-object`);
+    return v;
+  };
+  const called = (fn) => {
+    if (typeof fn !== "function") throw new TypeError(`${native.called(fn)} is not a function`);
+    return fn;
+  };
+  const iterableBy = (v, method) => {
+    if (typeof method !== "function") throw new TypeError(`${native.called(v)} is not iterable (cannot read property Symbol(Symbol.iterator))`);
+    return method;
   };
 
   // 7.3.35 GroupBy
   const group = (name, items, fn, map) => {
     if (items === undefined || items === null) throw new TypeError(`${name}.groupBy called on null or undefined`);
     callable(fn);
+    iterableBy(items, items[SymbolIterator]);
     let i = 0;
     for (const item of items) {
       const key = fn(item, i++);
@@ -64,22 +79,26 @@ function (native, primordials) {
       return groups;
     },
   });
-  const upsert = (get, has, set) => ({
+  const upsert = (name, get, has, set) => ({
     getOrInsert(key, value) {
-      if (has(this, key)) return get(this, key);
+      if (held(has, this, key, `${name}.prototype.getOrInsert`)) return get(this, key);
       set(this, key, value);
       return value;
     },
     getOrInsertComputed(key, callback) {
-      callable(callback);
-      if (has(this, key)) return get(this, key);
+      const known = held(has, this, key, `${name}.prototype.getOrInsertComputed`);
+      if (typeof callback !== "function") throw new TypeError(`${name}.prototype.getOrInsertComputed is not a function`); // V8's text
+      if (known) return get(this, key);
       const value = callback(key);
       set(this, key, value);
       return value;
     },
   });
-  add(Map.prototype, upsert(MapPrototypeGet, MapPrototypeHas, MapPrototypeSet));
-  add(primordials.WeakMap.prototype, upsert(primordials.WeakMapPrototypeGet, primordials.WeakMapPrototypeHas, primordials.WeakMapPrototypeSet));
+  const held = (has, receiver, key, method) => {
+    try { return has(receiver, key); } catch { throw new TypeError(`Method ${method} called on incompatible receiver ${native.show(receiver)}`); }
+  };
+  add(Map.prototype, upsert("Map", MapPrototypeGet, MapPrototypeHas, MapPrototypeSet));
+  add(primordials.WeakMap.prototype, upsert("WeakMap", primordials.WeakMapPrototypeGet, primordials.WeakMapPrototypeHas, primordials.WeakMapPrototypeSet));
 
   // 22.1.3: strings without lone surrogates
   add(String.prototype, {
@@ -152,7 +171,7 @@ function (native, primordials) {
   add(Error, {
     isError(v) { return native.isError(v); },
     captureStackTrace(obj, constructorOpt) {
-      object(obj);
+      if (!isObject(obj)) throw new TypeError("invalid_argument"); // V8's text
       native.captureStack(obj, typeof constructorOpt === "function" ? constructorOpt : undefined);
     },
   });
@@ -221,13 +240,14 @@ function (native, primordials) {
   function iteratorHelpers() {
     const IteratorPrototype = ObjectGetPrototypeOf(ObjectGetPrototypeOf([][SymbolIterator]()));
     function Iterator() {
-      if (new.target === undefined || new.target === Iterator) throw new TypeError("Abstract class Iterator not directly constructable");
+      if (new.target === undefined) throw new TypeError("Constructor Iterator requires 'new'");
+      if (new.target === Iterator) throw new TypeError("Abstract class Iterator not directly constructable");
     }
     ObjectDefineProperty(Iterator, "prototype", { value: IteratorPrototype, writable: false, enumerable: false, configurable: false });
     // The accessors that keep the web working (27.1.4.1): a set makes an own property.
     const assign = (obj, key, v) => {
       object(obj);
-      if (obj === IteratorPrototype) throw new TypeError("Cannot assign to this property");
+      if (obj === IteratorPrototype) throw new TypeError(`Cannot assign to read only property '${String(key)}' of object '[object Object]'`);
       if (primordials.ObjectPrototypeHasOwnProperty(obj, key)) obj[key] = v;
       else put(obj, key, v);
     };
@@ -239,7 +259,11 @@ function (native, primordials) {
     });
 
     const direct = (obj) => ({ iterator: obj, next: obj.next });
-    const step = (it) => object(ReflectApply(it.next, it.iterator, []));
+    const step = (it) => {
+      const result = ReflectApply(called(it.next), it.iterator, []);
+      if (!isObject(result)) throw new TypeError(`Iterator result ${native.show(result)} is not an object`);
+      return result;
+    };
     const close = (it) => {
       const method = it.iterator.return;
       if (method !== undefined && method !== null) object(ReflectApply(method, it.iterator, []));
@@ -252,14 +276,13 @@ function (native, primordials) {
     const guarded = (it, fn) => {
       try { return fn(); } catch (error) { fail(it, error); }
     };
-    const check = (obj, fn) => {
-      object(obj);
-      if (typeof fn === "function") return;
-      const kind = fn === undefined || fn === null ? "" : typeof fn + " "; // V8's message
-      fail({ iterator: obj }, new TypeError(`${kind}${native.show(fn)} is not a function`));
+    const receiver = (obj, name) => objectFor(obj, `Iterator.prototype.${name}`);
+    const check = (obj, fn, name) => {
+      receiver(obj, name);
+      guarded({ iterator: obj }, () => called(fn));
     };
-    const limitOf = (obj, n) => {
-      object(obj);
+    const limitOf = (obj, n, name) => {
+      receiver(obj, name);
       return guarded({ iterator: obj }, () => {
         const number = +n;
         if (number !== number) throw new RangeError(`${native.show(n)} must be positive`);
@@ -303,16 +326,26 @@ function (native, primordials) {
     const over = (it) => () => close(it);
     const done = { value: undefined, done: true };
     const give = (value) => ({ value, done: false });
-    const flattenable = (v, strings) => {
-      if (!(strings && typeof v === "string")) object(v);
+    const iterable = (v) => {
+      if (!isObject(v)) throw new TypeError(`${native.show(v)} is not iterable`);
+      return v;
+    };
+    const methodOf = (v, method) => {
+      if (method === undefined || method === null) throw new TypeError(`${native.show(v)} is not iterable`);
+      if (typeof method !== "function") throw new TypeError(`'${native.show(method)}' returned for property 'Symbol(Symbol.iterator)' of object '${native.show(v)}' is not a function`);
+      return method;
+    };
+    const flattenable = (v) => {
       const method = v[SymbolIterator];
-      const iterator = method === undefined || method === null ? v : ReflectApply(method, v, []);
-      return direct(object(iterator));
+      if (method === undefined || method === null) return direct(iterable(v));
+      const iterator = ReflectApply(methodOf(v, method), v, []);
+      if (!isObject(iterator)) throw new TypeError(`${native.show(v)} is not iterable`);
+      return direct(iterator);
     };
 
     add(IteratorPrototype, {
       map(mapper) {
-        check(this, mapper);
+        check(this, mapper, "map");
         const it = direct(this);
         let i = 0;
         return helper(() => {
@@ -323,7 +356,7 @@ function (native, primordials) {
         }, over(it));
       },
       filter(predicate) {
-        check(this, predicate);
+        check(this, predicate, "filter");
         const it = direct(this);
         let i = 0;
         return helper(() => {
@@ -336,7 +369,7 @@ function (native, primordials) {
         }, over(it));
       },
       take(limit) {
-        let left = limitOf(this, limit);
+        let left = limitOf(this, limit, "take");
         const it = direct(this);
         return helper(() => {
           if (left === 0) {
@@ -349,7 +382,7 @@ function (native, primordials) {
         }, over(it));
       },
       drop(limit) {
-        let left = limitOf(this, limit);
+        let left = limitOf(this, limit, "drop");
         const it = direct(this);
         return helper(() => {
           for (; left > 0; left--) {
@@ -360,7 +393,7 @@ function (native, primordials) {
         }, over(it));
       },
       flatMap(mapper) {
-        check(this, mapper);
+        check(this, mapper, "flatMap");
         const it = direct(this);
         let i = 0;
         let inner = null;
@@ -370,7 +403,7 @@ function (native, primordials) {
               const s = step(it);
               if (s.done) return { ...done };
               const { value } = s;
-              inner = guarded(it, () => flattenable(mapper(value, i++), false));
+              inner = guarded(it, () => flattenable(receiver(mapper(value, i++), "flatMap")));
             }
             const s = guarded(it, () => step(inner));
             if (!guarded(it, () => s.done)) return give(guarded(it, () => s.value));
@@ -384,7 +417,7 @@ function (native, primordials) {
         });
       },
       reduce(reducer, ...initial) {
-        check(this, reducer);
+        check(this, reducer, "reduce");
         const it = direct(this);
         let i = 0;
         let sum;
@@ -404,11 +437,11 @@ function (native, primordials) {
         }
       },
       includes(wanted, skipped = undefined) {
-        object(this);
+        receiver(this, "includes");
         let left = 0;
         if (skipped !== undefined) {
           if (typeof skipped !== "number" || skipped !== Infinity && skipped !== -Infinity && primordials.MathTrunc(skipped) !== skipped) {
-            fail({ iterator: this }, new TypeError(`${native.show(skipped)} is not an integer`));
+            fail({ iterator: this }, new TypeError("skippedElements argument must be undefined or an integer"));
           }
           if (skipped < 0) fail({ iterator: this }, new RangeError(`${skipped} must be positive`));
           left = skipped;
@@ -417,7 +450,7 @@ function (native, primordials) {
         return search(it, (value, i) => i >= left && (value === wanted || value !== value && wanted !== wanted), true, () => true, false);
       },
       join(separator) {
-        object(this);
+        receiver(this, "join");
         const between = separator === undefined ? "," : guarded({ iterator: this }, () => `${separator}`);
         const it = direct(this);
         const list = [];
@@ -429,7 +462,7 @@ function (native, primordials) {
         }
       },
       toArray() {
-        const it = direct(object(this));
+        const it = direct(receiver(this, "toArray"));
         const list = [];
         for (;;) {
           const s = step(it);
@@ -438,7 +471,7 @@ function (native, primordials) {
         }
       },
       forEach(fn) {
-        check(this, fn);
+        check(this, fn, "forEach");
         const it = direct(this);
         let i = 0;
         for (;;) {
@@ -449,15 +482,15 @@ function (native, primordials) {
         }
       },
       some(predicate) {
-        check(this, predicate);
+        check(this, predicate, "some");
         return search(direct(this), predicate, true, () => true, false);
       },
       every(predicate) {
-        check(this, predicate);
+        check(this, predicate, "every");
         return search(direct(this), predicate, false, () => false, true);
       },
       find(predicate) {
-        check(this, predicate);
+        check(this, predicate, "find");
         return search(direct(this), predicate, true, (value) => value, undefined);
       },
     });
@@ -496,14 +529,14 @@ function (native, primordials) {
     add(Iterator, {
       from(v) {
         if (typeof v !== "string" && (typeof v !== "object" || v === null) && typeof v !== "function") throw new TypeError("Iterator.from called on non-object");
-        const it = flattenable(v, true);
+        const it = flattenable(v);
         if (primordials.ObjectPrototypeIsPrototypeOf(IteratorPrototype, it.iterator)) return it.iterator;
         const w = ObjectCreate(wrapPrototype);
         primordials.WeakMapPrototypeSet(wrapped, w, it);
         return w;
       },
       concat(...items) {
-        const sources = items.map((item) => ({ item: object(item), method: callable(item[SymbolIterator]) }));
+        const sources = items.map((item) => ({ item: objectFor(item, "Iterator.concat"), method: methodOf(item, item[SymbolIterator]) }));
         let k = 0;
         let inner = null;
         return helper(() => {
@@ -511,7 +544,7 @@ function (native, primordials) {
             if (inner === null) {
               if (k === sources.length) return { ...done };
               const { item, method } = sources[k++];
-              inner = direct(object(ReflectApply(method, item, [])));
+              inner = direct(iterable(ReflectApply(method, item, [])));
             }
             const s = step(inner);
             if (!s.done) return give(s.value);
@@ -526,13 +559,13 @@ function (native, primordials) {
 
     // 27.1.3.2.3: Iterator.zip and zipKeyed (joint iteration)
     function zips() {
-      const options = (given) => {
+      const options = (given, name) => {
         if (given === undefined) given = ObjectCreate(null);
-        object(given);
+        objectFor(given, "options");
         const mode = given.mode === undefined ? "shortest" : given.mode;
-        if (mode !== "shortest" && mode !== "longest" && mode !== "strict") throw new TypeError(`${native.show(mode)} is not a valid mode`);
+        if (mode !== "shortest" && mode !== "longest" && mode !== "strict") throw new TypeError(`${name} mode must be 'shortest', 'longest', or 'strict'`);
         const padding = mode === "longest" ? given.padding : undefined;
-        if (padding !== undefined) object(padding);
+        if (padding !== undefined) objectFor(padding, "padding");
         return { mode, padding };
       };
       // closeAll closes those still open, the last one first; error, if there is one, wins.
@@ -575,20 +608,20 @@ function (native, primordials) {
         };
         return helper(next, () => closeAll(all));
       };
-      const opened = (its, value) => ArrayPrototypePush(its, flattenable(value, false));
+      const opened = (its, value) => ArrayPrototypePush(its, flattenable(iterable(value)));
       add(Iterator, {
         zip(iterables, given = undefined) {
-          object(iterables);
-          const { mode, padding } = options(given);
+          objectFor(iterables, "Iterator.zip");
+          const { mode, padding } = options(given, "Iterator.zip");
           const its = [], pad = [];
-          const input = direct(object(ReflectApply(callable(iterables[SymbolIterator]), iterables, [])));
+          const input = direct(object(ReflectApply(iterableBy(iterables, iterables[SymbolIterator]), iterables, [])));
           for (;;) {
             const s = within(its, () => step(input));
             if (within(its, () => s.done)) break;
             within([input, ...its], () => opened(its, s.value));
           }
           if (mode === "longest" && padding !== undefined) within(its, () => {
-            const from = direct(object(ReflectApply(callable(padding[SymbolIterator]), padding, [])));
+            const from = direct(object(ReflectApply(iterableBy(padding, padding[SymbolIterator]), padding, [])));
             let open = true;
             for (let i = 0; i < its.length && open; i++) {
               const s = step(from);
@@ -599,8 +632,8 @@ function (native, primordials) {
           return joint(its, mode, pad, (values) => values);
         },
         zipKeyed(iterables, given = undefined) {
-          object(iterables);
-          const { mode, padding } = options(given);
+          objectFor(iterables, "Iterator.zipKeyed");
+          const { mode, padding } = options(given, "Iterator.zipKeyed");
           const its = [], keys = [], pad = [];
           const all = primordials.ownKeys(iterables);
           for (let i = 0; i < all.length; i++) within(its, () => {
