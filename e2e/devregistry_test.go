@@ -3,6 +3,7 @@ package e2e
 import (
 	"context"
 	"encoding/json"
+	"maps"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -31,7 +32,18 @@ const tried = {
   async request(env) { return (await env.API.answer(new Request("http://r/", { method: "POST", body: "hi" }))).text(); },
   async post(env) { const r = await env.BACK.fetch("http://b/p?q", { method: "PUT", body: "x".repeat(100000), headers: { "x-in": "1" } }); return [r.status, r.statusText, r.headers.get("x-in"), await r.text()]; },
   async empty(env) { const r = await env.BACK.fetch("http://b/empty"); return [r.status, r.body === null]; },
-  async writable(env) { try { await env.API.use(new TransformStream().writable); } catch (e) { return e.name + ": " + e.message; } },
+  async writable(env) {
+    const { readable, writable } = new IdentityTransformStream();
+    const text = new Response(readable).text();
+    await env.API.fill(writable);
+    return (await text).length;
+  },
+  async echo(env) {
+    const [n, date, map, big, bytes] = await env.API.echo([42, new Date("2026-01-02"), new Map([[1, 2], [3, 4], [5, 6]]), 2n ** 64n, new Uint8Array(1e6)]);
+    return [n, date, map.size, big.toString(), bytes.length];
+  },
+  async "own function"(env) { return (await env.API.echo((x) => x + 1))(7); },
+  undefined: async (env) => (await env.API.echo(undefined)) ?? null,
   async none(env) { try { await env.ROOM.getByName("x").no(); } catch (e) { return String(e); } },
 };
 export default { async fetch(req, env) {
@@ -56,6 +68,8 @@ export class Api extends WorkerEntrypoint {
   counter() { return new Counter(); }
   throws() { throw new RangeError("no"); }
   stream() { return new Response("xyz".repeat(30000)).body; }
+  echo(x) { return x; }
+  async fill(w) { const x = w.getWriter(); await x.write(new TextEncoder().encode("abc")); await x.write(new TextEncoder().encode("def")); await x.close(); }
   async read(s) { return (await new Response(s).text()).length; }
   async answer(req) { return new Response(req.method + " " + await req.text()); }
 }
@@ -64,7 +78,7 @@ export default {
     if (req.headers.get("Upgrade") === "websocket") {
       const [client, server] = Object.values(new WebSocketPair());
       server.accept();
-      server.addEventListener("message", (e) => server.send("echo " + e.data));
+      server.addEventListener("message", (e) => e.data === "close" ? server.close(4321, "bye") : server.send("echo " + e.data));
       return new Response(null, { status: 101, webSocket: client });
     }
     if (req.url.endsWith("/empty")) return new Response(null, { status: 204 });
@@ -73,32 +87,21 @@ export default {
   tail(events) { console.log("tailed " + events.map((e) => new URL(e.event.request.url).pathname)); },
 };`
 
-// minido and wrangler look for each other's workers in one place, and each says why it
-// does not call those of the other; a worker that does not run is not found by either,
-// in the same words.
+// minido and wrangler find each other's workers in one place and call them, either way:
+// requests, sockets, calls with functions, stubs and streams, props, Durable Objects. A
+// worker that does not run is not found by either, in the same words.
 func TestDifferentialDevRegistry(t *testing.T) {
 	wranglerModules(t)
-	const (
-		refused = `Worker "back" runs in wrangler dev, whose dev registry speaks workerd's Cap'n Proto protocol, which minido does not. Run it with minido: minido dev -c <its wrangler file>.`
-		other   = `Worker "back" is not compatible with this version of the dev server. Please update all Worker instances to the same version.`
-	)
 	t.Setenv(devregistry.DirVariable, "")
 	t.Setenv(devregistry.WranglerDirVariable, "")
 	if err := os.Unsetenv(devregistry.WranglerDirVariable); err != nil { // empty, it switches the registry off
 		t.Fatal(err)
 	}
 	t.Setenv("HOME", t.TempDir())
-	for _, who := range []struct{ front, back, says string }{{"wrangler", "minido", other}, {"minido", "wrangler", refused}} {
+	for _, who := range []struct{ front, back string }{{"wrangler", "minido"}, {"minido", "wrangler"}} {
 		t.Run(who.front+" calls "+who.back, func(t *testing.T) {
 			t.Setenv("XDG_CONFIG_HOME", t.TempDir()) // the default place is compared, too
-			dir := project(t, map[string]string{
-				"front/wrangler.json": `{"name": "front", "main": "index.js", "compatibility_date": "2026-08-01",
-"services": [{"binding": "BACK", "service": "back"}, {"binding": "API", "service": "back", "entrypoint": "Api"}],
-"durable_objects": {"bindings": [{"name": "ROOM", "class_name": "Room", "script_name": "back"}]}}`,
-				"front/index.js":     registryFront,
-				"back/wrangler.json": `{"name": "back", "main": "index.js", "compatibility_date": "2026-08-01"}`,
-				"back/index.js":      `export default { fetch() { return new Response("back"); } };`,
-			})
+			dir := project(t, registryProject)
 			start := func(runtime, name string) server {
 				return runtimes[runtime](t, "-c", filepath.Join(dir, name, "wrangler.json"), "--port", "0")
 			}
@@ -110,15 +113,121 @@ func TestDifferentialDevRegistry(t *testing.T) {
 				}
 			}
 			start(who.back, "back")
-			until(t, "the worker to be refused", func() bool {
+			until(t, "the worker to be found", func() bool {
 				_, body := ask(t, "GET", front.url+"/call")
-				return body == "Error: "+who.says
+				return body == `{"r":1}`
 			})
-			if status, body := ask(t, "GET", front.url+"/back"); status != http.StatusServiceUnavailable || body != who.says {
-				t.Errorf("%d: %s", status, body)
-			}
+			answers(t, front.url+"/back/x", http.StatusMultiStatus, "GET "+front.url+"/back/x 0")
+			tries(t, front.url, map[string]string{
+				"room":      `[null,2]`, // workerd's debug port does not tell names
+				"writable":  `6`,
+				"undefined": `null`,
+			})
+			echoes(t, front.url)
 		})
 	}
+}
+
+// registryProject is two workers, of which the first one calls the second.
+var registryProject = map[string]string{
+	"front/wrangler.json": `{"name": "front", "main": "index.js", "compatibility_date": "2026-08-01",
+"services": [{"binding": "BACK", "service": "back"}, {"binding": "API", "service": "back", "entrypoint": "Api", "props": {"r": 1}}],
+"durable_objects": {"bindings": [{"name": "ROOM", "class_name": "Room", "script_name": "back"}]}, "tail_consumers": [{"service": "back"}]}`,
+	"front/index.js": registryFront,
+	"back/wrangler.json": `{"name": "back", "main": "index.js", "compatibility_date": "2026-08-01",
+"durable_objects": {"bindings": [{"name": "ROOM", "class_name": "Room"}]}, "migrations": [{"tag": "v1", "new_sqlite_classes": ["Room"]}]}`,
+	"back/index.js": registryBack,
+}
+
+// tries asks the first worker for what its calls came to: the same everywhere, but for
+// what differs.
+func tries(t *testing.T, front string, differs map[string]string) {
+	t.Helper()
+	_, body := ask(t, "GET", front+"/")
+	var got map[string]json.RawMessage
+	if err := json.Unmarshal([]byte(body), &got); err != nil {
+		t.Fatalf("%v: %s", err, body)
+	}
+	want := map[string]string{
+		"props": `{"r":1}`, "room fetch": `"room http://room/path"`, "arguments": `[42,6,7]`, "target": `[11,12]`, "pipelined": `11`,
+		"throws": `[true,"no",true]`, "stream": `90000`, "stream there": `90000`, "request": `"POST hi"`, "post": `[207,"Odd","1","PUT http://b/p?q 100000"]`,
+		"empty": `[204,true]`, "none": `"TypeError: The RPC receiver does not implement the method \"no\"."`,
+		"echo": `[42,"2026-01-02T00:00:00.000Z",3,"18446744073709551616",1000000]`, "own function": `8`,
+	}
+	maps.Copy(want, differs)
+	for name, want := range want {
+		if string(got[name]) != want {
+			t.Errorf("%s: %s, not %s", name, got[name], want)
+		}
+	}
+	if len(got) != len(want) {
+		t.Errorf("%d things were tried, not %d: %s", len(got), len(want), body)
+	}
+}
+
+// echoes talks to a socket of the second worker's.
+func echoes(t *testing.T, front string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	conn, _, err := websocket.Dial(ctx, "ws"+strings.TrimPrefix(front, "http")+"/back", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.CloseNow()
+	if err := conn.Write(ctx, websocket.MessageText, []byte("you")); err != nil {
+		t.Fatal(err)
+	}
+	if _, text, err := conn.Read(ctx); err != nil || string(text) != "echo you" {
+		t.Errorf("the socket said %q, %v", text, err)
+	}
+	if err := conn.Write(ctx, websocket.MessageText, []byte("close")); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := conn.Read(ctx); websocket.CloseStatus(err) != 4321 {
+		t.Errorf("the socket ended with %v", err)
+	}
+}
+
+// What wrangler's sessions speak works between two of minido's, too: the entry of one is
+// made to look like wrangler's.
+func TestDevRegistryDebugPort(t *testing.T) {
+	t.Parallel()
+	dir := project(t, registryProject)
+	registry := filepath.Join(t.TempDir(), "v5")
+	start := func(name string) server {
+		s, err := launch(t, process.Options{Command: []string{minido, "dev", "--ip", "127.0.0.1", "-c", filepath.Join(dir, name, "wrangler.json"), "--port", "0", "--no-watch"},
+			Env: []string{devregistry.DirVariable + "=" + registry}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	back := start("back")
+	path := filepath.Join(registry, "back")
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var entry map[string]any
+	if err := json.Unmarshal(text, &entry); err != nil {
+		t.Fatal(err)
+	}
+	delete(entry, "minido")
+	if text, err = json.Marshal(entry); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	front := start("front")
+	answers(t, front.url+"/back/x", http.StatusMultiStatus, "GET "+front.url+"/back/x 0")
+	tries(t, front.url, map[string]string{"room": `["x",2]`, "writable": `6`, "undefined": `null`})
+	echoes(t, front.url)
+	if err := back.Close(); err != nil {
+		t.Fatal(err)
+	}
+	answers(t, front.url+"/object", http.StatusOK, "Error: dev registry: the other dev session does not answer: dial tcp "+entry["debugPortAddress"].(string)+": connect: connection refused")
 }
 
 // Two processes find each other through the dev registry: requests, sockets, calls
@@ -126,15 +235,7 @@ func TestDifferentialDevRegistry(t *testing.T) {
 // worker that does not run are the reference's.
 func TestDevRegistry(t *testing.T) {
 	t.Parallel()
-	dir := project(t, map[string]string{
-		"front/wrangler.json": `{"name": "front", "main": "index.js", "compatibility_date": "2026-08-01",
-"services": [{"binding": "BACK", "service": "back"}, {"binding": "API", "service": "back", "entrypoint": "Api", "props": {"r": 1}}],
-"durable_objects": {"bindings": [{"name": "ROOM", "class_name": "Room", "script_name": "back"}]}, "tail_consumers": [{"service": "back"}]}`,
-		"front/index.js": registryFront,
-		"back/wrangler.json": `{"name": "back", "main": "index.js", "compatibility_date": "2026-08-01",
-"durable_objects": {"bindings": [{"name": "ROOM", "class_name": "Room"}]}, "migrations": [{"tag": "v1", "new_sqlite_classes": ["Room"]}]}`,
-		"back/index.js": registryBack,
-	})
+	dir := project(t, registryProject)
 	registry := filepath.Join(t.TempDir(), "v5")
 	start := func(name string) server {
 		s, err := launch(t, process.Options{Command: []string{minido, "dev", "--ip", "127.0.0.1", "-c", filepath.Join(dir, name, "wrangler.json"), "--port", "0", "--no-watch"},
@@ -152,37 +253,14 @@ func TestDevRegistry(t *testing.T) {
 
 	back := start("back")
 	answers(t, front.url+"/back/x", http.StatusMultiStatus, "GET "+front.url+"/back/x 0")
-	_, body := ask(t, "GET", front.url+"/")
-	var got map[string]json.RawMessage
-	if err := json.Unmarshal([]byte(body), &got); err != nil {
-		t.Fatalf("%v: %s", err, body)
-	}
-	for name, want := range map[string]string{
-		"props": `{"r":1}`, "room": `["x",2]`, "room fetch": `"room http://room/path"`, "arguments": `[42,6,7]`, "target": `[11,12]`, "pipelined": `11`,
-		"throws": `[true,"no",true]`, "stream": `90000`, "stream there": `90000`, "request": `"POST hi"`, "post": `[207,"Odd","1","PUT http://b/p?q 100000"]`,
-		"empty":    `[204,true]`,
-		"writable": `"DataCloneError: A WritableStream cannot be sent to a worker of another dev session; run both workers in one session: minido dev -c wrangler.jsonc -c ../other/wrangler.jsonc"`,
-		"none":     `"TypeError: The RPC receiver does not implement the method \"no\"."`,
-	} {
-		if string(got[name]) != want {
-			t.Errorf("%s: %s, not %s", name, got[name], want)
-		}
-	}
+	tries(t, front.url, map[string]string{
+		"room":      `["x",2]`,
+		"writable":  `"threw DataCloneError: A WritableStream cannot be sent to a worker of another dev session; run both workers in one session: minido dev -c wrangler.jsonc -c ../other/wrangler.jsonc"`,
+		"undefined": `null`,
+	})
 	until(t, "the tail worker to be told", func() bool { return strings.Contains(back.Output(), "tailed /back/x") })
 
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
-	defer cancel()
-	conn, _, err := websocket.Dial(ctx, "ws"+strings.TrimPrefix(front.url, "http")+"/back", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.CloseNow()
-	if err := conn.Write(ctx, websocket.MessageText, []byte("you")); err != nil {
-		t.Fatal(err)
-	}
-	if _, text, err := conn.Read(ctx); err != nil || string(text) != "echo you" {
-		t.Errorf("the socket said %q, %v", text, err)
-	}
+	echoes(t, front.url)
 
 	// A name that has a session's entry is not taken from it; without the secret nobody is answered.
 	entry, err := os.ReadFile(filepath.Join(registry, "back"))
@@ -208,10 +286,10 @@ func TestDevRegistry(t *testing.T) {
 	}
 	answers(t, front.url+"/back", http.StatusServiceUnavailable, missing)
 
-	// As wrangler writes it.
-	if err := os.WriteFile(filepath.Join(registry, "back"), []byte(`{"debugPortAddress": "127.0.0.1:1", "defaultEntrypointService": "core:user:back", "userWorkerService": "core:user:back", "instanceId": "x"}`), 0o600); err != nil {
+	// Of a program whose workers cannot be called, in the reference's words.
+	if err := os.WriteFile(filepath.Join(registry, "back"), []byte(`{"instanceId": "x"}`), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	answers(t, front.url+"/back", http.StatusServiceUnavailable,
-		`Worker "back" runs in wrangler dev, whose dev registry speaks workerd's Cap'n Proto protocol, which minido does not. Run it with minido: minido dev -c <its wrangler file>.`)
+		`Worker "back" is not compatible with this version of the dev server. Please update all Worker instances to the same version.`)
 }

@@ -1,7 +1,6 @@
 package cfapi
 
 import (
-	"errors"
 	"fmt"
 
 	"github.com/dop251/goja"
@@ -9,6 +8,7 @@ import (
 	"minido.dev/minido/runtime/clone"
 	"minido.dev/minido/runtime/engine"
 	"minido.dev/minido/runtime/event"
+	"minido.dev/minido/runtime/webapi/structured"
 )
 
 // stubCodec passes functions, RpcTargets and stubs by reference.
@@ -29,7 +29,7 @@ func (s stubCodec) Match(obj *goja.Object, mode clone.Mode) bool {
 	return s.a.byReference(obj)
 }
 
-// Write implements clone.HostCodec: the index of the capability.
+// Write implements clone.HostCodec.
 func (s stubCodec) Write(w *clone.Writer, obj *goja.Object) error {
 	kind := s.a.standIn(obj)
 	c, isStub := s.a.TargetOf(obj)
@@ -67,27 +67,15 @@ func (s stubCodec) Write(w *clone.Writer, obj *goja.Object) error {
 	if l, ok := c.(*local); ok {
 		l.send()
 	}
-	w.WriteUint32(uint32(len(p.Caps)))
 	p.Caps = append(p.Caps, c)
 	return nil
 }
 
 // Read implements clone.HostCodec.
 func (s stubCodec) Read(r *clone.Reader, _ clone.HostTag) (*goja.Object, error) {
-	p, ok := r.External().(*event.Payload)
-	if !ok {
-		return nil, errors.New("a stub outside an RPC message")
-	}
-	i, err := r.ReadUint32()
+	c, err := structured.Capability[event.Capability](r, "a stub")
 	if err != nil {
 		return nil, err
-	}
-	if int(i) >= len(p.Caps) {
-		return nil, errors.New("an RPC message names a capability that it does not carry")
-	}
-	c, ok := p.Caps[i].(event.Capability)
-	if !ok {
-		return nil, errors.New("an RPC message names a capability of another kind")
 	}
 	if t, isTarget := c.(Target); isTarget {
 		return s.a.Service(t), nil

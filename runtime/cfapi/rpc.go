@@ -13,6 +13,7 @@ import (
 	"minido.dev/minido/runtime/engine"
 	"minido.dev/minido/runtime/event"
 	"minido.dev/minido/runtime/webapi/exchange"
+	"minido.dev/minido/runtime/webapi/structured"
 )
 
 // MaxPayloadBytes is the largest RPC message, as in production.
@@ -46,7 +47,7 @@ func (a *API) Unpack(p *event.Payload) goja.Value {
 	if p == nil {
 		return goja.Undefined()
 	}
-	v, err := a.Platform.Clone.Deserialize(p.Bytes, clone.Options{Mode: clone.RPC, External: p})
+	v, err := a.Platform.Clone.Deserialize(p.Bytes, clone.Options{Mode: clone.RPC, External: structured.Read(p)})
 	if err != nil {
 		a.throwClone(err)
 	}

@@ -300,7 +300,7 @@ func TestDamage(t *testing.T) {
 	for bytes, reason := range map[string]string{
 		"":                                "header",
 		"I\x02":                           "header",
-		"\xff\x10I\x02":                   "version 16",
+		"\xff\x11I\x02":                   "version 17",
 		"\xff\x0f":                        "ends early",
 		"\xff\x0f\"\x05abc":               "length exceeds",
 		"\xff\x0fc\x03abc":                "odd length",

@@ -42,7 +42,7 @@ func (c *cursor) header() error {
 	if err != nil {
 		return err
 	}
-	if version < oldestVersion || version > latestVersion {
+	if version < oldestVersion || version > newestVersion {
 		return c.fail("format version " + itoa(int(version)) + " is not supported")
 	}
 	c.version = uint32(version)

@@ -1,9 +1,11 @@
 package clone
 
-// The version of the wire format that is written, and the oldest that is read
-// (older ones need the stack machine of format version 0).
+// The version of the wire format that is written, and the newest and oldest that are
+// read. Version 16, in which workerd writes the props of entrypoints, differs only in buffers of more than
+// 4 GiB; those before 9 need the stack machine of format version 0.
 const (
 	latestVersion = 15
+	newestVersion = 16
 	oldestVersion = 9
 )
 

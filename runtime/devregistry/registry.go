@@ -2,10 +2,10 @@
 // is found by its name from every other, in the directory and the format of
 // wrangler's dev registry (miniflare: shared/dev-registry.ts).
 //
-// An entry of minido names an address on loopback, at which the calls of other
-// minido sessions are answered over HTTP. An entry of wrangler names workerd's debug
-// port, which speaks Cap'n Proto; minido does not, so each side refuses the other's
-// workers by name.
+// An entry names the debug port of the session that runs the worker, which speaks
+// Cap'n Proto (package debugport): minido's sessions have one for wrangler's, and call
+// wrangler's through theirs. An entry of minido names one more address, at which the calls of
+// other minido sessions are answered over HTTP: more crosses there.
 package devregistry
 
 import (
@@ -15,10 +15,12 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"net"
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -29,6 +31,7 @@ import (
 	"minido.dev/minido/internal/netx"
 	"minido.dev/minido/internal/sched"
 	"minido.dev/minido/runtime/cfapi"
+	"minido.dev/minido/runtime/devregistry/capnp"
 	"minido.dev/minido/runtime/event"
 	"minido.dev/minido/runtime/gateway"
 )
@@ -112,19 +115,25 @@ type Registry struct {
 	instance string // of this process among all that write entries
 	listener net.Listener
 	gateway  *gateway.Gateway
+	port     net.Listener // the debug port
 
 	mu      sync.Mutex      // guards everything below
 	workers map[string]bool // names to be registered
 	exports map[string]*export
+	links   map[string]*link     // to debug ports, by address
+	peers   map[*capnp.Conn]bool // of the debug port
 	beat    clock.Timer
 	closed  bool
 }
 
-// entry is the content of a worker's file. Of wrangler's fields those are here that
-// are read.
+// entry is the content of a worker's file: wrangler's fields, and minido's own.
 type entry struct {
-	InstanceID string   `json:"instanceId"`
-	Minido     *session `json:"minido,omitempty"`
+	DebugPort string `json:"debugPortAddress,omitempty"` // host:port
+	// The services of that port which have the default entrypoint, and the others and the objects.
+	DefaultService string   `json:"defaultEntrypointService,omitempty"`
+	UserService    string   `json:"userWorkerService,omitempty"`
+	InstanceID     string   `json:"instanceId"`
+	Minido         *session `json:"minido,omitempty"`
 }
 
 // session says where one answers. Who has no secret is not answered: web pages reach
@@ -136,12 +145,15 @@ type session struct {
 
 // Open starts to answer other sessions. No worker is registered yet.
 func Open(o Options) (*Registry, error) {
-	r := &Registry{opts: o, workers: map[string]bool{}, exports: map[string]*export{}}
+	r := &Registry{opts: o, workers: map[string]bool{}, exports: map[string]*export{}, links: map[string]*link{}, peers: map[*capnp.Conn]bool{}}
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, fmt.Errorf("dev registry: %w", err)
 	}
 	r.listener = ln
+	if r.port, err = net.Listen("tcp", "127.0.0.1:0"); err != nil {
+		return nil, errors.Join(fmt.Errorf("dev registry: %w", err), ln.Close())
+	}
 	r.self, r.instance = session{ln.Addr().String(), r.random()}, r.random()
 	r.gateway = gateway.New(gateway.Options{Scheduler: o.Scheduler, Machine: o.Machine, Handler: r.serve, Warn: func(text string) { o.Report(errors.New("dev registry: " + text)) }})
 	sched.Attend(o.Scheduler, "dev registry", func() {
@@ -149,6 +161,7 @@ func Open(o Options) (*Registry, error) {
 			o.Report(fmt.Errorf("dev registry: %w", err))
 		}
 	})
+	sched.Attend(o.Scheduler, "debug port", r.accept)
 	return r, nil
 }
 
@@ -215,14 +228,14 @@ func (r *Registry) tick() {
 // touch writes the entries that are missing or stale and renews this session's
 // own. Call it with mu held.
 func (r *Registry) touch() error {
-	text, err := json.MarshalIndent(entry{r.instance, &r.self}, "", "  ")
-	if err != nil {
-		return fmt.Errorf("dev registry: %w", err)
-	}
 	now := r.opts.Machine.Now()
 	var errs []error
 	for name := range r.workers { // order-independent: files of their own
 		path := filepath.Join(r.opts.Dir, name)
+		text, err := json.MarshalIndent(entry{r.port.Addr().String(), servicePrefix + name, servicePrefix + name, r.instance, &r.self}, "", "  ")
+		if err != nil {
+			return fmt.Errorf("dev registry: %w", err)
+		}
 		there, err := r.read(name)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
@@ -314,9 +327,16 @@ func (r *Registry) Close(ctx context.Context) error {
 	for name := range r.workers { // order-independent: files of their own
 		errs = append(errs, r.withdraw(name))
 	}
-	left := r.exports
-	r.exports = map[string]*export{}
+	left, links, peers := r.exports, slices.Collect(maps.Values(r.links)), slices.Collect(maps.Keys(r.peers)) // order-independent: each is closed
+	r.exports, r.links = map[string]*export{}, map[string]*link{}
 	r.mu.Unlock()
+	errs = append(errs, r.port.Close())
+	for _, l := range links {
+		l.close()
+	}
+	for _, p := range peers {
+		p.Close()
+	}
 	for _, e := range left { // order-independent: each is another's
 		e.drop()
 	}
@@ -326,7 +346,7 @@ func (r *Registry) Close(ctx context.Context) error {
 // State says what became of looking a worker up.
 type State int
 
-// The states. Foreign is a worker that runs in wrangler.
+// The states. Foreign is a worker of a program that cannot be called.
 const (
 	Absent State = iota
 	Found
@@ -343,8 +363,10 @@ func (r *Registry) Find(worker string) (Worker, State, error) {
 		return Worker{}, Absent, fmt.Errorf("dev registry: %w", err)
 	case e.InstanceID == r.instance:
 		return Worker{}, Absent, nil
-	case e.Minido == nil:
-		return Worker{}, Foreign, nil
+	case e.Minido != nil:
+		return Worker{r, *e.Minido, worker, e}, Found, nil
+	case e.DebugPort != "":
+		return Worker{r, session{}, worker, e}, Found, nil
 	}
-	return Worker{r, *e.Minido, worker}, Found, nil
+	return Worker{}, Foreign, nil
 }

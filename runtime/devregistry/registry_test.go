@@ -88,7 +88,9 @@ func TestEntries(t *testing.T) {
 		t.Fatal(err)
 	}
 	finds(third, "dead", devregistry.Absent)
-	writeEntry(`{"instanceId": "other", "debugPortAddress": "127.0.0.1:1"}`)
+	writeEntry(`{"instanceId": "other", "debugPortAddress": "127.0.0.1:1"}`) // as wrangler writes it
+	finds(third, "dead", devregistry.Found)
+	writeEntry(`{"instanceId": "other"}`)
 	finds(third, "dead", devregistry.Foreign)
 
 	// One that was killed and minido's own: its name is free at once.

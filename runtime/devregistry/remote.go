@@ -11,18 +11,23 @@ import (
 
 	"minido.dev/minido/internal/netx"
 	"minido.dev/minido/runtime/cfapi"
+	"minido.dev/minido/runtime/devregistry/debugport"
 	"minido.dev/minido/runtime/event"
 )
 
 // Worker is one that runs in another session. Safe for concurrent use.
 type Worker struct {
-	r    *Registry
-	at   session
-	name string
+	r     *Registry
+	at    session // of minido
+	name  string
+	entry entry
 }
 
 // Entrypoint is one of the worker's; props may not have stubs in them.
 func (w Worker) Entrypoint(name string, props *event.Payload) cfapi.Target {
+	if w.entry.Minido == nil {
+		return w.wranglers(name, props)
+	}
 	p := place{Worker: w.name, Entrypoint: name}
 	if props != nil {
 		p.Props = props.Bytes
@@ -32,6 +37,9 @@ func (w Worker) Entrypoint(name string, props *event.Payload) cfapi.Target {
 
 // Object is a Durable Object that lives with the worker.
 func (w Worker) Object(class, id, name string) cfapi.Target {
+	if w.entry.Minido == nil {
+		return linked{w.r, w.entry.DebugPort, func(c *debugport.Client) cfapi.Target { return c.Object(w.entry.UserService, class, id, name) }}
+	}
 	return target{&remote{r: w.r, at: w.at, place: place{Worker: w.name, Class: class, Object: id, Name: name}}}
 }
 
@@ -40,6 +48,10 @@ func (w Worker) Object(class, id, name string) cfapi.Target {
 func (w Worker) Tail(traces []*event.Trace) {
 	traces = slices.DeleteFunc(slices.Clone(traces), func(t *event.Trace) bool { return t.Event.Method == "tail" })
 	if len(traces) == 0 {
+		return
+	}
+	if w.entry.Minido == nil {
+		w.r.opts.Report(fmt.Errorf("[dev-registry] Failed to forward tail events to %q: it runs in wrangler dev, which minido does not send them", w.name))
 		return
 	}
 	text, err := json.Marshal(tailed{w.name, traces})
@@ -100,7 +112,8 @@ func (t *remote) Release() {
 
 // Call implements event.Capability.
 func (t *remote) Call(c *event.Call, done func(*event.Payload, error)) {
-	args, err := t.r.pack(c.Args, t.at)
+	// The caller releases its references when the call is done, the callee perhaps later.
+	args, err := t.r.pack(copied(c.Args), t.at)
 	if err != nil {
 		done(nil, err)
 		return

@@ -188,6 +188,13 @@ func (r *Registry) serveCall(req *event.Request, done func(*event.Response, erro
 			if err == nil {
 				out.Value, err = r.pack(p, c.From)
 			}
+			if args != nil { // what the callee keeps of them it has copied
+				for _, held := range args.Caps {
+					if held, ok := held.(event.Capability); ok {
+						held.Release()
+					}
+				}
+			}
 			if err != nil {
 				out = result{Error: failed(err)}
 			}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	"minido.dev/minido/runtime/cfapi"
 	"minido.dev/minido/runtime/event"
@@ -161,6 +162,20 @@ func (r *Registry) pack(p *event.Payload, holder session) (*message, error) {
 		m.Caps = append(m.Caps, carried)
 	}
 	return m, nil
+}
+
+// copied is a payload with references of its own.
+func copied(p *event.Payload) *event.Payload {
+	if p == nil {
+		return nil
+	}
+	caps := slices.Clone(p.Caps)
+	for i, c := range caps {
+		if c, ok := c.(event.Capability); ok {
+			caps[i] = c.Dup()
+		}
+	}
+	return &event.Payload{Bytes: p.Bytes, Caps: caps}
 }
 
 // uncrossable names what cannot be sent, "" if it can.

@@ -32,8 +32,8 @@ func (e *Error) Error() string {
 }
 
 // Payload is a structured clone with the things that bytes cannot carry:
-// capabilities (stubs for functions and RpcTargets), bodies, sockets. The clone
-// refers to them by index. It has one reader.
+// capabilities (stubs for functions and RpcTargets), bodies, sockets, in the order in which
+// the clone has them. It has one reader.
 type Payload struct {
 	Bytes []byte
 	Caps  []any // Capability, Body, *Socket

@@ -76,7 +76,7 @@ func (x *session) elsewhere(script string, of func(devregistry.Worker) cfapi.Tar
 	case state == devregistry.Found:
 		return of(w)
 	case state == devregistry.Foreign:
-		return absent{runsInWrangler(script)}
+		return absent{incompatible(script)}
 	}
 	return absent{notRunning(script)}
 }
@@ -87,10 +87,9 @@ func notRunning(script string) string {
 	return fmt.Sprintf("Worker %q not found. Make sure it is running locally.", script)
 }
 
-// runsInWrangler is minido's own text.
-func runsInWrangler(script string) string {
-	return fmt.Sprintf("Worker %q runs in wrangler dev, whose dev registry speaks workerd's Cap'n Proto protocol, which minido does not. "+
-		"Run it with minido: minido dev -c <its wrangler file>.", script)
+// incompatible is what miniflare says of a worker whose entry names no debug port.
+func incompatible(script string) string {
+	return fmt.Sprintf("Worker %q is not compatible with this version of the dev server. Please update all Worker instances to the same version.", script)
 }
 
 // absent is the Target of a worker that cannot be called: as with the reference,

@@ -242,7 +242,7 @@ func (c signalCodec) Match(obj *goja.Object, _ clone.Mode) bool {
 	return ok
 }
 
-// Write implements clone.HostCodec: the index of what carries the abort.
+// Write implements clone.HostCodec.
 func (c signalCodec) Write(w *clone.Writer, obj *goja.Object) error {
 	p, s := c.p, c.p.Engine.Attached(obj).(*Signal)
 	if !p.Enabled(compat.EnableAbortsignalRpc) {
@@ -271,7 +271,6 @@ func (c signalCodec) Write(w *clone.Writer, obj *goja.Object) error {
 			}
 		})
 	}
-	w.WriteUint32(uint32(len(payload.Caps)))
 	payload.Caps = append(payload.Caps, carrier)
 	return nil
 }

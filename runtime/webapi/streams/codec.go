@@ -74,8 +74,7 @@ func (c readableCodec) Match(obj *goja.Object, _ clone.Mode) bool {
 	return isCarrier || c.p.Is(obj)
 }
 
-// Write implements clone.HostCodec: the index of the body. The stream is
-// locked from then on.
+// Write implements clone.HostCodec. The stream is locked from then on.
 func (c readableCodec) Write(w *clone.Writer, obj *goja.Object) error {
 	p := c.p
 	payload, err := structured.Payload(w.External(), "ReadableStream")
@@ -95,7 +94,6 @@ func (c readableCodec) Write(w *clone.Writer, obj *goja.Object) error {
 	if !whole {
 		out = disconnecting{out}
 	}
-	w.WriteUint32(uint32(len(payload.Caps)))
 	payload.Caps = append(payload.Caps, out)
 	return nil
 }
@@ -134,15 +132,13 @@ type writableCodec struct{ p *Streams }
 // Match implements clone.HostCodec.
 func (c writableCodec) Match(obj *goja.Object, _ clone.Mode) bool { return c.p.writableOf(obj) != nil }
 
-// Write implements clone.HostCodec: the index of the pipe. The stream is
-// locked from then on.
+// Write implements clone.HostCodec. The stream is locked from then on.
 func (c writableCodec) Write(w *clone.Writer, obj *goja.Object) error {
 	payload, err := structured.Payload(w.External(), "WritableStream")
 	if err != nil {
 		return err
 	}
 	pipe := c.pipeInto(obj)
-	w.WriteUint32(uint32(len(payload.Caps)))
 	payload.Caps = append(payload.Caps, pipe)
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 
 	"minido.dev/minido/runtime/clone"
 	"minido.dev/minido/runtime/event"
+	"minido.dev/minido/runtime/webapi/structured"
 	"minido.dev/minido/runtime/webapi/webapitest"
 )
 
@@ -76,7 +77,7 @@ func send(t *testing.T, from, to *webapitest.World, source, name string) {
 		}
 	})
 	to.Turn(func() {
-		v, err := to.Platform.Clone.Deserialize(payload.Bytes, clone.Options{Mode: clone.RPC, External: payload})
+		v, err := to.Platform.Clone.Deserialize(payload.Bytes, clone.Options{Mode: clone.RPC, External: structured.Read(payload)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -148,7 +149,7 @@ func TestDamagedCodecs(t *testing.T) {
 		}
 		w.Turn(func() {
 			var v goja.Value
-			if v, err = w.Platform.Clone.Deserialize(data, clone.Options{Mode: clone.RPC, External: &event.Payload{}}); err == nil {
+			if v, err = w.Platform.Clone.Deserialize(data, clone.Options{Mode: clone.RPC, External: structured.Read(&event.Payload{})}); err == nil {
 				t.Errorf("%s gave %v", text, v)
 			} else if strings.Contains(err.Error(), "goroutine") {
 				t.Errorf("%s: %v", text, err)
