@@ -73,6 +73,7 @@ func (s *Scheduler) finish(e *entry, o Outcome) {
 		// The object asked for another time; its row says so too, so there is
 		// nothing to retry.
 		s.wait(e, e.queuedNs)
+		s.slacken(e)
 	case o == Finished:
 		s.remove(e)
 	case o == Early:
@@ -83,6 +84,22 @@ func (s *Scheduler) finish(e *entry, o Outcome) {
 		s.remove(e)
 	default:
 		s.retry(e, o == Failed)
+	}
+}
+
+// underway is how long it takes to ask for an alarm on another machine, and to deliver it.
+const underway = 10 * time.Millisecond
+
+// slacken has time pass before e is delivered again, if its handler has asked for a time that
+// is over here and still to come where it runs: the clock there is behind. It asks until then.
+func (s *Scheduler) slacken(e *entry) {
+	if s.opts.Skew == nil || s.opts.Skew(s.label(e)) >= 0 {
+		return
+	}
+	if least := s.opts.Clock.Now().Add(underway).UnixNano(); e.dueNs < least {
+		s.queue.Remove(e)
+		e.dueNs = least
+		s.queue.Put(e)
 	}
 }
 

@@ -96,6 +96,9 @@ type Options struct {
 	Report func(error)
 	// Points, if not nil, are hit around each write of the index and delivery.
 	Points *killpoint.Points
+	// Skew is how far the clock of the machine which an object runs on, by its label
+	// "Class/name", is ahead of Clock; nil: all have one clock.
+	Skew func(label string) time.Duration
 	// MaxRunning bounds the deliveries without an answer (default 256).
 	MaxRunning int
 	// MaxWait bounds one wait on the clock, after which the time is looked at

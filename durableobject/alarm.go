@@ -125,7 +125,7 @@ func (o *storage) setAlarm(v, options goja.Value) {
 		r.storageError(err)
 	}
 	a := &o.alarm.alarmState
-	a.rearmed = a.rearmed || a.row != nil && *a.row <= now
+	a.rearmed = a.rearmed || r.isDue(a.row)
 	a.changed, a.next, a.deferred = true, &ms, false
 	r.eng.Sites.Statement("setAlarm")
 	o.unconfirmedIf(unconfirmed, o.wrote)
@@ -241,10 +241,18 @@ func (o *Object) Alarm(retryCount int, done func(AlarmResult, error)) {
 	}, func(err error) { done(AlarmInterrupted, err) })
 }
 
+// isDue reports whether that time has come, by the clock that alarms are delivered by. The
+// machine that the object runs on may have another one: workerd compares the row with the
+// alarm that comes, and with no clock (src/workerd/io/actor-sqlite.c++,
+// ActorSqlite::armAlarmHandler).
+func (r *Realm) isDue(at *int64) bool {
+	return at != nil && *at <= r.eng.Clock().Now().UnixMilli()
+}
+
 // alarmDue compares the wake-up with the row.
 func (o *wakeUp) alarmDue(finish func(AlarmResult, error)) bool {
 	at := o.currentAlarm()
-	if at != nil && *at <= o.realm.eng.Now().UnixMilli() {
+	if o.realm.isDue(at) {
 		return true
 	}
 	if o.alarm.changed { // the commit of this very row writes the index

@@ -92,6 +92,9 @@ func (r *Realm) Start(o Options, started func(err error)) *Object {
 	obj := &Object{opts: o, realm: r, ctx: r.eng.NewContext(engine.ObjectContext, o.Label)}
 	obj.storage.Object, obj.alarm.Object, obj.sockets.Object, obj.facets.Object = obj, obj, obj, obj
 	obj.ctx.Host = obj
+	if o.Parent != nil {
+		obj.ctx.Ahead = o.Parent.ctx.Ahead // it runs beside it
+	}
 	obj.idleAt = r.eng.Clock().Now()
 	obj.ctx.Gate = obj
 	if o.Parent != nil && o.Parent.realm != r {
@@ -208,7 +211,7 @@ func (o *Object) deliverIn(f *engine.Frame, cause string, fn func(), refused fun
 		}
 		o.running++
 		o.ctx.NewEvent()
-		o.idleAt = o.realm.eng.Now()
+		o.idleAt = o.realm.eng.Clock().Now()
 		fn()
 	})
 }
@@ -225,7 +228,7 @@ func (o *Object) Born(done func(error)) {
 // done ends an event that deliver started.
 func (o *Object) done() {
 	o.running--
-	o.idleAt = o.realm.eng.Now()
+	o.idleAt = o.realm.eng.Clock().Now()
 	o.realm.use(o)
 }
 

@@ -49,6 +49,7 @@ type campaign struct {
 	scheduler *sched.Threads
 	checkers  []check.Checker
 	until     time.Time      // no case begins after it; zero for no such limit
+	order     []string       // in which a run without faults passed its points; nil before
 	asked     Options        // as they were given
 	journal   *journal       // nil for none
 	corpus    *corpus.Corpus // of Random
@@ -530,8 +531,11 @@ func (s *slot) try(ctx context.Context, g group) (Case, error) {
 		}
 		again := r.Outcome == Missed && n < MaxTries && s.camp.Mode != Sim || s.camp.Mode == Process && repeating.again(&r)
 		keep := s.camp.Keep || !again && s.camp.wants(r)
-		if err := s.camp.settle(&r, keep); err != nil || !again {
+		if err := s.camp.settle(&r, keep); err != nil {
 			return r, err
+		}
+		if !again {
+			return r, s.pin(ctx, g, &r)
 		}
 	}
 }

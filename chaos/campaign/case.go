@@ -53,6 +53,7 @@ type caseRun struct {
 	told     []oracle.Difference // of such a run
 	at       int                 // of camp.versions: what the present life loads
 	ends     []lifeEnd           // of the lives so far
+	skews    fault.Skews         // from the next life on
 	waking   bool                // the present life only wakes what the last one has left at rest
 	atRest   bool                // the present life was deployed at rest
 	woken    bool                // the present life has had every object constructed

@@ -61,6 +61,7 @@ func (c *campaign) unharmedIf(r Case, err error) (Case, error) {
 	}
 	switch r.Outcome {
 	case Passed:
+		c.order = r.Points
 		return r, nil
 	case Violated:
 		c.add(r)
@@ -161,10 +162,10 @@ func enumerate(ctx context.Context, o Options, depth int) (r Report, paceable bo
 		if len(plans) == 0 {
 			return &chaos.UsageError{Text: "the run without faults passed no effect point: the clients' steps reached no object"}
 		}
-		if depth == 1 && o.Fault.IsKill() && o.Pace == 0 && c.newest() == 0 && !clean.chats && c.refers() {
+		if depth == 1 && o.Fault.IsKill() && o.Fault.Skew == 0 && o.Pace == 0 && c.newest() == 0 && !clean.chats && c.refers() {
 			plans = append(plans, fault.Hibernations(clean.Points)...)
 		}
-		if depth == 1 && o.Fault.IsKill() && c.newest() == 0 && !clean.chats && c.refers() {
+		if depth == 1 && o.Fault.IsKill() && o.Fault.Skew == 0 && c.newest() == 0 && !clean.chats && c.refers() {
 			plans = append(plans, c.betweenSteps(clean)...)
 		}
 		c.report.Points = len(plans)

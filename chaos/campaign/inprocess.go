@@ -133,7 +133,7 @@ func (w *processWorld) Begin(ctx context.Context, n int, life fault.Plan) (b bor
 
 // order says what a server is to do in the present life.
 func (w *processWorld) order() process.Order {
-	o := process.Order{Persist: w.state, Points: w.pointLog(w.n), ClockMs: w.ahead.Milliseconds()}
+	o := process.Order{Persist: w.state, Points: w.pointLog(w.n), ClockMs: w.ahead.Milliseconds(), Skews: w.run.skews}
 	if f := w.life.Kill(); f != nil {
 		o.Arm, o.Checkpoint = f.Point, f.Checkpoint
 	}

@@ -159,11 +159,11 @@ func (w *simWorld) Begin(_ context.Context, n int, life fault.Plan) (b born, err
 		return b, fmt.Errorf("campaign: %w", err)
 	}
 	v := w.run.version()
-	if kill != nil && len(life) == 1 && !f.Power && n < len(w.known) && w.known[n].Fit() {
+	if kill != nil && len(life) == 1 && !f.Power && len(w.run.skews) == 0 && n < len(w.known) && w.known[n].Fit() {
 		w.playedBack++
 		err = w.system.PlayBack(w.known[n], kill)
 	} else {
-		err = w.system.Live(sim.Life{Kill: kill, Power: f != nil && f.Power, Faults: life, Config: w.camp.configOf(v)})
+		err = w.system.Live(sim.Life{Kill: kill, Power: f != nil && f.Power, Faults: life, Skews: w.run.skews, Config: w.camp.configOf(v)})
 	}
 	switch {
 	case errors.Is(err, world.ErrKilled):

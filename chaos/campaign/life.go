@@ -45,6 +45,11 @@ func (r *caseRun) play(ctx context.Context) error {
 			if err := r.bury(n, life); err != nil {
 				return err
 			}
+			if f := life.Kill(); f != nil {
+				if r.skews, err = r.skews.After(*f, r.result.Kills[len(r.result.Kills)-1].Point); err != nil {
+					return fmt.Errorf("campaign: %w", err)
+				}
+			}
 			r.follow(life.Kill())
 			continue
 		}

@@ -154,7 +154,7 @@ func (r *caseRun) incomparable(e check.Evidence, lost []cut.Call, sockets []cut.
 	if len(lost) > maxCut || outcomes > cut.MaxOutcomes {
 		return tooMuch
 	}
-	ofMessage := slices.ContainsFunc(r.plan, fault.Fault.OfMessage)
+	ofMessage := slices.ContainsFunc(r.plan, func(f fault.Fault) bool { return f.OfMessage() && !f.DelaysFrame() })
 	for _, event := range e.Events {
 		switch {
 		case ofMessage && strings.HasPrefix(event.Who, history.SocketPrefix):
@@ -168,7 +168,15 @@ func (r *caseRun) incomparable(e check.Evidence, lost []cut.Call, sockets []cut.
 
 // reorders reports whether the run has nothing but another order of messages.
 func (r *caseRun) reorders() bool {
-	return r.camp.Mode == Sim && !slices.ContainsFunc(r.plan, func(f fault.Fault) bool { return f.Verb != fault.Delay })
+	return r.camp.Mode == Sim && !slices.ContainsFunc(r.plan, func(f fault.Fault) bool { return f.Verb != fault.Delay }) &&
+		!slices.ContainsFunc(r.plan, fault.Fault.DelaysFrame)
+}
+
+// recovers reports whether the program has something to recover from, of which it may keep a
+// record: neither another order of messages nor an object that hibernates while nothing goes
+// on is a fault that it could know of.
+func (r *caseRun) recovers() bool {
+	return !r.reorders() && slices.ContainsFunc(r.plan, func(f fault.Fault) bool { return f.Verb != fault.Hibernate && !f.DelaysFrame() })
 }
 
 // Why a run is compared with none (Case.Uncompared).
@@ -259,7 +267,7 @@ func (r *caseRun) compare(ctx context.Context, e check.Evidence, known bool) (fo
 		}
 		kind, differences = oracle.Judge(got, allowed, *mask, false)
 	}
-	if kind != "" && !r.reorders() { // else there is nothing to recover from
+	if kind != "" && r.recovers() {
 		if kind, differences, err = r.recovered(got, allowed, *mask, kind, differences, len(lost) > 0); err != nil {
 			return nil, "", err
 		}

@@ -105,10 +105,11 @@ type child struct {
 	orders    chan process.Order
 	gone      func() // the harness is
 
-	server  *server.Server  // set once, by run
-	bundles *server.Bundles // nil without Options.Frozen
-	serving chan struct{}   // closed when server is set
-	acting  atomic.Int32    // acts that have begun and are not noted
+	server  *server.Server                           // set once, by run
+	bundles *server.Bundles                          // nil without Options.Frozen
+	serving chan struct{}                            // closed when server is set
+	acting  atomic.Int32                             // acts that have begun and are not noted
+	skews   atomic.Pointer[map[string]time.Duration] // of the order
 
 	mu sync.Mutex // one line at a time
 }
@@ -204,7 +205,7 @@ func (c *child) serverOptions() server.Options {
 		Address: server.Address{IP: "127.0.0.1", PortSet: true}, CacheDir: c.options.CacheDir, Bundles: c.bundles, Hold: c.hold, AI: c.options.AI,
 		Scheduler: c.scheduler, Machine: clock.Real{}, Entropy: entropy.System{}, Points: c.points,
 		Dialer: netx.NewReal(netx.RealOptions{Scheduler: c.scheduler, Entropy: entropy.System{}, Points: c.points}),
-		Sync:   sqlite.Off, Limits: sqlstore.Local, Eviction: pool.Policy{Hibernate: c.options.Idle},
+		Sync:   sqlite.Off, Limits: sqlstore.Local, Eviction: pool.Policy{Hibernate: c.options.Idle}, Skew: c.skew,
 		Console:     func(_ engine.Level, _ *engine.Context, text string) { c.log(text) },
 		Events:      func(e server.Event) { c.log("[minido] " + e.Text) },
 		BuildOutput: c.options.Err,
@@ -244,8 +245,17 @@ func atCheckpoint(o process.Order) (func(killpoint.Point) bool, error) {
 	}, err
 }
 
+// skew is server.Options.Skew.
+func (c *child) skew(label string) time.Duration {
+	if skews := c.skews.Load(); skews != nil {
+		return (*skews)[label]
+	}
+	return 0
+}
+
 // arm sets where to die and where to record.
 func (c *child) arm(o process.Order) error {
+	c.skews.Store(&o.Skews)
 	var target func(killpoint.Point) bool
 	var record func(killpoint.Point)
 	var err error

@@ -106,6 +106,8 @@ func impossible(c campaign.Case) string {
 		switch {
 		case f.Power:
 			return fmt.Sprintf("%s is a loss of power; a process can only die there", f)
+		case f.Skew != 0:
+			return fmt.Sprintf("%s needs machines with different clocks, and workerd runs on one", f)
 		case !f.IsKill() || f.Deploy:
 			return fmt.Sprintf("%s is no death of the process, and workerd has no other faults", f)
 		}

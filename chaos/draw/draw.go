@@ -51,6 +51,7 @@ func New(source entropy.Source, from From) *Drawing {
 	}
 	add(len(from.Points) > 0, 8, func() fault.Fault { return d.at("kill") })
 	add(d.from.Sim && len(from.Points) > 0, 2, func() fault.Fault { return d.at("power") })
+	add(len(from.Points) > 0, 1, func() fault.Fault { return d.at("skew(" + d.skew().String() + ")") })
 	add(true, 2, func() fault.Fault { return fault.Fault{After: d.time()} })
 	for _, k := range fault.Kinds() {
 		forms := slices.DeleteFunc(slices.Clone(k.Draws), func(form string) bool {
@@ -111,6 +112,20 @@ func (d *Drawing) number(below int) int {
 // time is one within the clean run.
 func (d *Drawing) time() time.Duration {
 	return time.Duration(1+d.number(int(d.from.Took.Milliseconds()))) * time.Millisecond
+}
+
+// maxSkew bounds how far the clocks of two machines are apart.
+const maxSkew = 5 * time.Second
+
+// skew is how far a machine's clock is ahead, or behind: often some milliseconds, seldom
+// seconds.
+func (d *Drawing) skew() time.Duration {
+	most := int(maxSkew.Milliseconds()) >> (4 * d.number(3))
+	ahead := time.Duration(1+d.number(most)) * time.Millisecond
+	if d.number(2) == 0 {
+		return -ahead
+	}
+	return ahead
 }
 
 // at is one of the kinds, at a point of the clean run where it can happen; a kill

@@ -45,7 +45,7 @@ func TestDrawTakesTheWholeCatalogue(t *testing.T) {
 				t.Errorf("%s cannot happen", p)
 			}
 			kind, _, _ := strings.Cut(p[0].String(), "@")
-			if p[0].Upstream != nil {
+			if p[0].Upstream != nil || p[0].Skew != 0 {
 				kind, _, _ = strings.Cut(kind, "(")
 			}
 			seen[kind] = true
@@ -53,7 +53,7 @@ func TestDrawTakesTheWholeCatalogue(t *testing.T) {
 		return seen
 	}
 	of := []string{"refuse", "cut", "truncate", "slice", "stall", "slow", "status"}
-	all := []string{"kill"}
+	all := []string{"kill", "skew"}
 	for _, k := range fault.Kinds() {
 		all = append(all, k.Draws...)
 	}

@@ -4,6 +4,7 @@
 //
 //	kill@commit:after(ResearchAgent/r1)/alarm#17   SIGKILL at that effect point
 //	power@commit:after(ResearchAgent/r1)/alarm#17  the machine loses power there: what was not synced may be gone; in simulation
+//	skew(2s)@commit:after(Room/a)/fetch#1          SIGKILL there; Room/a goes on on a machine whose clock is 2 s ahead of all others; skew(-2s): behind
 //	kill@after(350ms)                              SIGKILL so long after the server was ready, or at rest if that is sooner
 //	kill@checkpoint#2                              SIGKILL at the commit by which a fiber has stored its second snapshot in this life
 //	kill@commit:before#3; kill@wake:after#1        the second one hits the next life
@@ -50,6 +51,10 @@ type Fault struct {
 	Point string
 	// Power makes a kill a loss of power: what was not synced may be gone.
 	Power bool
+	// Skew, unless 0, makes a kill at a point one after which the point's object, or the
+	// worker, runs on a machine whose clock is so far ahead of all others, or behind them, in
+	// every life that follows.
+	Skew time.Duration
 	// Deploy ends a life at rest, so that the next one loads the next version of the
 	// project: when nothing is left to do or, with Step, at rest before that step.
 	Deploy bool
@@ -138,6 +143,8 @@ func (f Fault) Kind() string {
 	switch {
 	case f.Power:
 		return "power"
+	case f.Skew != 0:
+		return skewed + "(" + f.Skew.String() + ")"
 	case f.Verb == "":
 		return "kill"
 	case f.Arg != "":
@@ -176,11 +183,14 @@ func ParseKind(text string) (Fault, error) {
 		return Fault{Power: true}, nil
 	}
 	if m := kindForm.FindStringSubmatch(text); m != nil {
+		if d, err := time.ParseDuration(m[2]); m[1] == skewed && err == nil && d != 0 {
+			return Fault{Skew: d}, nil
+		}
 		if k := kindOf(Verb(m[1])); k != nil && k.Takes(m[2]) {
 			return Fault{Verb: k.Verb, Arg: m[2]}, nil
 		}
 	}
-	return Fault{}, fmt.Errorf("fault %q: write kill, power, %s", text, strings.Join(forms(), ", "))
+	return Fault{}, fmt.Errorf("fault %q: write kill, power, skew(2s), skew(-2s), %s", text, strings.Join(forms(), ", "))
 }
 
 // BetweenSteps are plans of one death of that kind before each of the clients' steps but
@@ -299,7 +309,7 @@ func Parse(text string) (Fault, error) {
 		}
 		return Fault{After: d}, nil
 	}
-	if number, ok := strings.CutPrefix(at, step); ok && f.Verb == "" {
+	if number, ok := strings.CutPrefix(at, step); ok && f.Verb == "" && f.Skew == 0 {
 		n, err := strconv.Atoi(number)
 		if err != nil || n < 1 {
 			return Fault{}, fmt.Errorf("fault %q: steps count from 1: write kill@step#2 for before the clients' second step", text)
@@ -349,4 +359,4 @@ func ParsePlan(text string) (Plan, error) {
 }
 
 // separator is where the next fault begins, two bytes behind.
-var separator = lazyregexp.New(`; (?:kill|power|deploy|` + strings.Join(verbs(), "|") + `|(?:upstream|sink)\.[a-z]+)(?:\([^()]*\))?@`)
+var separator = lazyregexp.New(`; (?:kill|power|deploy|skew|` + strings.Join(verbs(), "|") + `|(?:upstream|sink)\.[a-z]+)(?:\([^()]*\))?@`)

@@ -19,6 +19,7 @@ func TestPlanReadsBack(t *testing.T) {
 		nil,
 		{{Point: "commit:after(ResearchAgent/r1)/alarm#17"}},
 		{{Point: "frame:before(Room/a; b)/message#2"}, {After: 350 * time.Millisecond}, {Point: "12"}},
+		{{Skew: 2 * time.Second, Point: "commit:after(A/a; skew)/rpc#1"}, {Skew: -3 * time.Millisecond, Point: "12"}},
 		{{Step: 2}, {Power: true, Step: 3}, {Deploy: true, Step: 4}, {Deploy: true}},
 		{{Verb: Crash, Point: "commit:after(A/a; kill)/rpc#1"}, {Verb: Reset, Arg: Isolate, Point: "wake:after#1"}, {After: time.Second}, {Verb: Abort, Point: "3"}},
 		{{Verb: Fail, Arg: "full", Point: "commit:before(A/a; fail)/rpc#1"}, {Verb: Slow, Arg: "200ms", Point: "frame:after#1"}, {Verb: Jump, Arg: "-20s", Point: "9"},
@@ -40,7 +41,7 @@ func TestPlanReadsBack(t *testing.T) {
 
 // What is no plan is refused with an example of one.
 func TestParsePlanRefuses(t *testing.T) {
-	for _, bad := range []string{"kill", "kill@", "evict@", "abort(isolate)@3", "kill@commit", "kill@after(soon)", "kill@after(-1s)", "kill@3; 4", "kill@step#0", "crash@step#2",
+	for _, bad := range []string{"kill", "kill@", "evict@", "abort(isolate)@3", "kill@commit", "kill@after(soon)", "kill@after(-1s)", "kill@3; 4", "kill@step#0", "crash@step#2", "skew@3", "skew(0)@3", "skew(soon)@3", "skew(2s)@step#2", "skew(2s)@after(1s)", "skew(2s)@checkpoint#1",
 		"fail@commit:before#1", "fail(paper)@commit:before#1", "fail(full)@commit:after#1", "fail(io)@wake:after#1", "fail(sync)@commit:before#1", "fail(sync)@index:after#1", "fail(dns)@fetch:after#1", "sink.slice(0)@request#1", "sink.melt@request#1", "slow@3", "slow(-1s)@3", "jump(0)@3",
 		"upstream.status(429)", "upstream.status(42)@request#1", "upstream.cut@request#1", "upstream.refuse@request#0", "upstream.melt@request#1"} {
 		if _, err := ParsePlan(bad); err == nil || !strings.Contains(err.Error(), "write") && !strings.Contains(err.Error(), "after()") {

@@ -23,15 +23,15 @@ const (
 var delay = Kind{
 	Verb:  Delay,
 	Forms: []string{"delay(1ms)"},
-	Does: "the message of that point arrives so much later, and what the same stub has sent since behind it; in a simulation, where nothing else takes time, " +
+	Does: "the message of that point arrives so much later, and what the same stub or socket has sent since behind it; in a simulation, " +
 		"`delay(1ms)` is behind all that can happen before",
 	Draws: []string{"delay(1ms)", "delay(1s)", "delay(2m)"}, Weight: 1,
 	Takes: func(arg string) bool {
 		d, err := time.ParseDuration(arg)
 		return err == nil && d > 0
 	},
-	Happens:     func(_ string, at killpoint.Point) bool { return isMessage(at) },
-	Where:       "write delay with the before-side of an rpc, a response of an object, an alarm or a queue, or with fetch:after",
+	Happens:     func(_ string, at killpoint.Point) bool { return isMessage(at) || isFrame(at) },
+	Where:       "write delay with the before-side of an rpc, a response of an object, a frame, an alarm or a queue, or with fetch:after",
 	EndsObjects: never,
 	Do: func(m Machine, arg string, _ killpoint.Point, done func(error)) error {
 		d, err := time.ParseDuration(arg)
@@ -170,6 +170,12 @@ func isFrame(at killpoint.Point) bool {
 func (f Fault) CutsSocket() bool {
 	at, err := killpoint.ParseLabel(f.Point)
 	return f.Verb == Drop && err == nil && isFrame(at)
+}
+
+// DelaysFrame reports whether a frame comes later by the fault, and nothing else happens.
+func (f Fault) DelaysFrame() bool {
+	at, err := killpoint.ParseLabel(f.Point)
+	return f.Verb == Delay && err == nil && isFrame(at)
 }
 
 // Held is for how long the plan's delays hold messages up in all: what waits for them is

@@ -415,7 +415,12 @@ func Differences(got, want State, m Mask) []Difference {
 	var out []Difference
 	places := union(a, b)
 	slices.SortFunc(places, comparePlaces)
+	others := elsewhere(a, b)
 	for _, at := range places {
+		if other, is := others[at]; is {
+			out = append(out, answeredElsewhere(at, other, a[at], b[other])...)
+			continue
+		}
 		if at.isTold() {
 			out = append(out, toldDifferences(at, a[at], b[at], got.cut[at.name], got.woken)...)
 			continue

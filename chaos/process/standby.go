@@ -32,6 +32,9 @@ type Order struct {
 	Acted string   `json:"acted,omitempty"`
 	// ClockMs is how far the child's clock is ahead of the machine's.
 	ClockMs int64 `json:"clock_ms,omitempty"`
+	// Skews are how far the machines of objects, by their labels, and with "" that of the
+	// worker are ahead of the child's clock.
+	Skews map[string]time.Duration `json:"skews,omitempty"`
 	// HorizonMs, of DoPending: an alarm that is due later is not work.
 	HorizonMs int64 `json:"horizon_ms,omitempty"`
 }

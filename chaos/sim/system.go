@@ -202,6 +202,9 @@ type Life struct {
 	Power bool
 	// Faults happen meanwhile; kills among them are not looked at.
 	Faults fault.Plan
+	// Skews are how far the machines of objects, by their labels, and with "" that of the
+	// worker are ahead of all others.
+	Skews map[string]time.Duration
 	// Config, unless nil, is another version of the project than that of Options.World.
 	Config *config.Options
 }
@@ -227,6 +230,9 @@ func (s *System) live(l Life, from *world.Recording) error {
 	o.Sim, o.Dir, o.Kill, o.From = s.Sim, s.state, l.Kill, from
 	if l.Config != nil {
 		o.Config = *l.Config
+	}
+	if len(l.Skews) > 0 {
+		o.Skew = func(label string) time.Duration { return l.Skews[label] }
 	}
 	if s.options.States && l.Kill == nil { // the last life is what is asked for
 		s.Recording = &world.Recording{}

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	"minido.dev/minido/durableobject"
+	"minido.dev/minido/internal/clock"
 	"minido.dev/minido/internal/entropy"
 	"minido.dev/minido/internal/killpoint"
 	"minido.dev/minido/internal/sqlite"
@@ -33,6 +34,19 @@ func (p *Pool) warn(label string) func(error) {
 	return func(err error) { p.opts.Report(fmt.Errorf("%s: %w", label, err)) }
 }
 
+// clock is that of the machine which the object runs on.
+func (e *entry) clock() clock.Clock {
+	c := e.ns.pool.opts.Clock
+	if skew := e.ns.pool.opts.Skew; skew != nil {
+		if d := skew(e.label()); d != 0 {
+			shifted := &clock.Shifted{Clock: c}
+			shifted.Jump(d)
+			return shifted
+		}
+	}
+	return c
+}
+
 // opener opens a database file; its creation is an effect.
 func (e *entry) opener(path string) durableobject.StoreOpener {
 	p := e.ns.pool
@@ -40,7 +54,7 @@ func (e *entry) opener(path string) durableobject.StoreOpener {
 		var store *sqlstore.Store
 		open := func() (err error) {
 			store, err = sqlstore.Open(sqlstore.Options{
-				Path: path, Thread: thread, Clock: p.opts.Clock, Entropy: p.chanceOf(filepath.Base(path)),
+				Path: path, Thread: thread, Clock: e.clock(), Entropy: p.chanceOf(filepath.Base(path)),
 				Sync: p.opts.Sync, SyncLater: true, Limits: p.opts.Limits, HistoryBytes: sqlstore.DefaultHistoryBytes, BeforeWrite: p.opts.Disk, Disk: p.opts.Files, Warn: p.warn(e.label()),
 				OnRestore: func(restore func() error) error {
 					return p.opts.Points.Effect(killpoint.File, e.label(), "restore", restore)

@@ -43,6 +43,9 @@ type Options struct {
 	Files *disk.Disk
 	// Policy says when objects leave memory by themselves.
 	Policy Policy
+	// Skew is engine.Options.Skew, for what databases see of the time; nil: all have one
+	// clock.
+	Skew func(label string) time.Duration
 	// Report gets errors for which no caller waits.
 	Report func(error)
 	// Opened, if set, is called on the loop for each object that comes into memory.
@@ -73,7 +76,7 @@ var ErrClosed = errors.New("the server is shutting down")
 func New(o Options) *Pool {
 	p := &Pool{opts: o, namespaces: map[string]*Namespace{}, chance: o.Entropy.Fork("eviction")}
 	p.alarms = alarms.New(alarms.Options{
-		Clock: o.Clock, Entropy: o.Entropy.Fork("alarms"), Deliver: p.deliverAlarm, Report: o.Report, Points: o.Points,
+		Clock: o.Clock, Entropy: o.Entropy.Fork("alarms"), Deliver: p.deliverAlarm, Report: o.Report, Points: o.Points, Skew: o.Skew,
 		MaxWait: time.Minute, Sync: o.Sync, Disk: o.Files,
 	})
 	return p

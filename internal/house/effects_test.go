@@ -31,7 +31,7 @@ var withoutPoint = map[string]string{
 	"runtime/webapi/caches put os.Remove": "a temporary file that nobody knows",
 }
 
-// unmarked lists the writes of a file that no function given to an Effect makes.
+// unmarked lists the writes of a file that no function given to an Effect, or to Carry, makes.
 func unmarked(fset *token.FileSet, file *ast.File, names []string) []string {
 	want := map[string]bool{}
 	for _, n := range names {
@@ -49,7 +49,7 @@ func unmarked(fset *token.FileSet, file *ast.File, names []string) []string {
 			if !ok {
 				return true
 			}
-			if name := called(call); strings.EqualFold(name, "effect") {
+			if name := called(call); strings.EqualFold(name, "effect") || name == "Carry" {
 				for _, arg := range call.Args {
 					effects[arg] = true
 				}

@@ -167,10 +167,15 @@ func (p *Points) Effect(kind Kind, object, cause string, fn func() error) error 
 	if err := p.barred(at); err != nil {
 		return err
 	}
+	return p.perform(kind, object, cause, fn)
+}
+
+// perform runs an effect whose before-side was hit, and hits its after-side. p.mu is held.
+func (p *Points) perform(kind Kind, object, cause string, fn func() error) error {
 	if err := fn(); err != nil {
 		return err
 	}
-	at, crashed = p.hit(kind, After, object, cause)
+	at, crashed := p.hit(kind, After, object, cause)
 	if crashed {
 		return ErrCrashed
 	}

@@ -85,6 +85,34 @@ func (p *Points) send(side Side, m Message, closes bool, leave func(Message)) (d
 	return false
 }
 
+// Carry is Effect for a message of a stream, such as a frame: fn hands it over, between its
+// two points and under the lock of all effects. A Detour takes m instead, whose Send and Lose
+// are then to do what fn would have done; what the stream has after it must wait for them.
+func (p *Points) Carry(m Message, fn func() error) (detoured bool, err error) {
+	if !p.On() {
+		return false, p.Effect(m.Kind, m.Object, m.Cause, fn)
+	}
+	p.mu.Lock()
+	at, crashed := p.hitTo(m.Kind, Before, m.Object, m.Cause, m.To)
+	if crashed {
+		p.mu.Unlock()
+		return false, ErrCrashed
+	}
+	err = p.interfered(at)
+	var d *Detour
+	if errors.As(err, &d) {
+		m.departed = at.Number
+		p.mu.Unlock()
+		d.Take(later(m, p.leave))
+		return true, nil
+	}
+	defer p.mu.Unlock()
+	if err != nil {
+		return false, err
+	}
+	return false, p.perform(m.Kind, m.Object, m.Cause, fn)
+}
+
 // Repeat is Hit at a point that was recorded, whose effect is not to be had.
 func (p *Points) Repeat(at Point) {
 	if !p.On() {

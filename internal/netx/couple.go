@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 
 	"minido.dev/minido/internal/killpoint"
@@ -197,15 +198,19 @@ func (c *Coupling) drain() {
 			return
 		}
 		c.mu.Unlock()
-		if err := c.write(batch); err != nil {
+		held, err := c.write(batch)
+		if held {
+			return // arrived goes on
+		}
+		if err != nil {
 			c.Cut(nil)
-			continue
 		}
 	}
 }
 
-// write sends a batch. Its bytes count as queued until they are written.
-func (c *Coupling) write(batch []outgoing) error {
+// write sends a batch. Its bytes count as queued until they are written. held says that a
+// message of it arrives later (killpoint.Detour), and the rest of the queue behind it.
+func (c *Coupling) write(batch []outgoing) (held bool, err error) {
 	if c.opts.Points == nil {
 		var run []event.Message
 		size := 0
@@ -218,25 +223,44 @@ func (c *Coupling) write(batch []outgoing) error {
 		}
 		if len(run) > 0 {
 			if err := c.conn.WriteMessages(run); err != nil {
-				return err
+				return false, err
 			}
 			c.written(size)
 			batch = batch[len(run):]
 		}
 	}
-	for _, o := range batch {
+	for i, o := range batch {
 		if o.close {
-			return c.writeClose(o)
+			return false, c.writeClose(o)
 		}
-		err := c.opts.Points.Effect(killpoint.Frame, c.end.Object, cmp.Or(o.message.Cause, "message"), func() error {
-			return c.conn.WriteMessage(o.message)
-		})
-		if err != nil {
-			return err
+		arrived := func(err error) { c.arrived(o, batch[i+1:], err) }
+		held, err := c.opts.Points.Carry(killpoint.Message{
+			Kind: killpoint.Frame, Object: c.end.Object, Cause: cmp.Or(o.message.Cause, "message"),
+			Send: func() { arrived(c.conn.WriteMessage(o.message)) }, Lose: arrived,
+		}, func() error { return c.conn.WriteMessage(o.message) })
+		if held || err != nil {
+			return held, err
 		}
 		c.written(len(o.message.Data))
 	}
-	return nil
+	return false, nil
+}
+
+// arrived goes on behind a message that was held up: with rest, and what was queued since.
+func (c *Coupling) arrived(o outgoing, rest []outgoing, err error) {
+	if err != nil {
+		c.Cut(nil)
+	}
+	c.mu.Lock()
+	if c.dead {
+		c.writing = false
+		c.mu.Unlock()
+		return
+	}
+	c.queue = append(slices.Clone(rest), c.queue...)
+	c.mu.Unlock()
+	c.written(len(o.message.Data))
+	c.opts.Spawn("websocket writer", c.drain)
 }
 
 func (c *Coupling) written(bytes int) {

@@ -26,6 +26,10 @@ type Context struct {
 	Gate Gate
 	// Host is what the context is to the packages above the engine.
 	Host any
+	// Ahead is how far the clock of the machine that the context runs on is ahead of the
+	// isolate's, behind it if negative: what its code sees of the time. Timers run by
+	// neither.
+	Ahead time.Duration
 
 	engine      *Engine
 	dead        error
@@ -63,7 +67,11 @@ type Gate interface {
 
 // NewContext makes a context of this isolate.
 func (e *Engine) NewContext(kind Kind, label string) *Context {
-	return &Context{Kind: kind, Label: label, engine: e}
+	c := &Context{Kind: kind, Label: label, engine: e}
+	if e.skew != nil {
+		c.Ahead = e.skew(label)
+	}
+	return c
 }
 
 // Current is the context whose code runs now, nil in the global scope.

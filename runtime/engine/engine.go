@@ -77,6 +77,9 @@ type Options struct {
 	Heap *HeapWatch
 	// Turns is told of turns; nil: nobody.
 	Turns TurnObserver
+	// Skew is how far the clock of the machine that a context with that label runs on is ahead
+	// of the isolate's, for Context.Ahead; nil: all have one clock.
+	Skew func(label string) time.Duration
 	// Condemned is called once, on the loop, when the isolate must not be used
 	// any more: after an interrupt, a stack overflow or a bug in a native.
 	Condemned func(reason error)
@@ -138,6 +141,7 @@ type Engine struct {
 	untagged       bool
 	promisesOnly   bool
 	observer       TurnObserver
+	skew           func(label string) time.Duration
 }
 
 // New creates a runtime with its loop. Close ends both.
@@ -145,7 +149,7 @@ func New(o Options) *Engine {
 	e := &Engine{
 		locals: map[any]any{},
 		name:   o.Name, vm: goja.New(), clock: o.Scheduler.Clock(), entropy: o.Entropy,
-		logger: o.Logger, observer: o.Turns, maxSubrequests: o.Subrequests, untagged: o.Untagged, promisesOnly: o.PromisesOnly,
+		logger: o.Logger, observer: o.Turns, skew: o.Skew, maxSubrequests: o.Subrequests, untagged: o.Untagged, promisesOnly: o.PromisesOnly,
 	}
 	depth, limit := o.CallDepth, o.TurnLimit
 	if depth == 0 {
@@ -210,7 +214,8 @@ func (e *Engine) Clock() clock.Clock { return e.clock }
 // Entropy is the isolate's source of randomness.
 func (e *Engine) Entropy() entropy.Source { return e.entropy }
 
-// Now is the time that JavaScript sees: it stands still within a turn.
+// Now is the time that JavaScript sees: it stands still within a turn. It is that of the
+// machine which the turn's context runs on (Context.Ahead).
 func (e *Engine) Now() time.Time { return e.Turns.now }
 
 // Cause names the event that started the turn, for kill points and messages, or

@@ -72,6 +72,9 @@ func (t *Turns) take(f *Frame, cause string, fn func()) {
 	e := t.engine
 	e.Hangs.turns++
 	t.now = e.clock.Now()
+	if c := f.Context; c != nil {
+		t.now = t.now.Add(c.Ahead)
+	}
 	f = f.WithCause(killpoint.Inherited(cause))
 	t.cur, t.root, t.cause = f, f, cmp.Or(f.Cause, cause)
 	e.thenables.start(f)

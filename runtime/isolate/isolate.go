@@ -68,6 +68,8 @@ type Options struct {
 	Heap  *engine.HeapWatch
 	// Turns is told of turns; nil: nobody.
 	Turns engine.TurnObserver
+	// Skew is engine.Options.Skew.
+	Skew func(label string) time.Duration
 	// Logs is told what is logged before Log is; nil: nobody.
 	Logs LogObserver
 	// RunsTests is for an entry module that imports test files, as Cloudflare's pool
@@ -117,7 +119,7 @@ func New(o Options) *Isolate {
 	i := &Isolate{opts: o, requests: map[*engine.Context]*stateless{}, reused: map[string]*goja.Object{}, warned: warnings{}}
 	i.remotes, i.Memory = newRemotes(i), Memory{i, map[*engine.Context]*goja.Object{}}
 	i.Engine = ecma.New(engine.Options{
-		Name: o.Name, Scheduler: o.Scheduler, Entropy: o.Entropy, Mapper: o.Bundle, Logger: i.log, TurnLimit: o.TurnLimit, Patience: o.Patience, Watch: o.Watch, Heap: o.Heap, Turns: o.Turns, Subrequests: o.Subrequests,
+		Name: o.Name, Scheduler: o.Scheduler, Entropy: o.Entropy, Mapper: o.Bundle, Logger: i.log, TurnLimit: o.TurnLimit, Patience: o.Patience, Watch: o.Watch, Heap: o.Heap, Turns: o.Turns, Skew: o.Skew, Subrequests: o.Subrequests,
 		Untagged: !i.enabled(compat.SetTostringTag), PromisesOnly: !i.enabled(compat.UnwrapCustomThenables),
 		Unowned:   !i.enabled(compat.HandleCrossRequestPromiseResolution),
 		Condemned: i.condemned,

@@ -192,7 +192,7 @@ func (d *dynamics) start(w *dynamicWorker, n int, code driver.Code, p *config.Pr
 		Tail: tail, Subrequests: code.Subrequests,
 		Name: p.Name, Scheduler: scheduler, Entropy: d.opts.Entropy.Fork(fmt.Sprintf("dynamic worker %d", n)), Bundle: b,
 		Points: d.opts.Points, Log: d.opts.Console, Compat: p.Compat, Fetch: fetch, Bindings: bindings,
-		Environ: func() map[string]string { return nil }, TurnLimit: limit, Watch: d.opts.machine(), Heap: d.opts.Heap,
+		Environ: func() map[string]string { return nil }, TurnLimit: limit, Watch: d.opts.machine(), Heap: d.opts.Heap, Skew: d.opts.Skew,
 		Condemned: func(i *isolate.Isolate, reason error) {
 			w.ended.Store(true)
 			if w.realm != nil {

@@ -79,6 +79,11 @@ type Options struct {
 	Files *disk.Disk
 	// Eviction says when objects leave memory by themselves.
 	Eviction pool.Policy
+	// Skew is how far the clock of the machine that an object runs on, by its label
+	// "Class/name", is ahead of the scheduler's, or with "" that of the stateless worker; nil:
+	// all run on one machine. Alarms are delivered by the scheduler's. It is called on the
+	// loop, when an object or a request begins, and must not block.
+	Skew func(label string) time.Duration
 	// Opened, if set, is called for each object that comes into memory. It must not
 	// block.
 	Opened func()

@@ -164,7 +164,7 @@ func (s *Server) openPool() error {
 	o := s.opts
 	s.pool = pool.New(pool.Options{
 		Clock: o.Scheduler.Clock(), Entropy: o.Entropy, Points: o.Points, Dir: s.opts.objectsDir(),
-		Sync: o.Sync, Limits: o.Limits, Disk: o.Disk, Files: o.Files, Policy: o.Eviction, Opened: o.Opened, Report: func(err error) { s.event(EventFailure, err.Error()) },
+		Sync: o.Sync, Limits: o.Limits, Disk: o.Disk, Files: o.Files, Policy: o.Eviction, Opened: o.Opened, Skew: o.Skew, Report: func(err error) { s.event(EventFailure, err.Error()) },
 	})
 	return s.openNamespaces(s.project)
 }

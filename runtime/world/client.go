@@ -178,6 +178,8 @@ type Socket struct {
 	receiver Receiver
 	done     func(*Socket, *Response) // until the handshake is over
 	closed   bool
+	held     bool     // a frame arrives later
+	behind   []func() // what comes behind it
 }
 
 // Dial opens a WebSocket. done is called once, with the socket, or with the
@@ -242,34 +244,83 @@ func (s *Socket) effect(kind killpoint.Kind, cause string, fn func()) error {
 	return s.w.points.Effect(kind, s.socket.object, cause, func() error { s.w.touch(); fn(); return nil })
 }
 
+// later posts what comes to the client, behind what was held up.
+func (s *Socket) later(fn func()) {
+	_ = s.loop.Post(func() { // fails only once the socket is over
+		if s.held {
+			s.behind = append(s.behind, fn)
+			return
+		}
+		fn()
+	})
+}
+
 // OnMessage implements event.Receiver.
 func (s *Socket) OnMessage(m event.Message) {
-	_ = s.loop.Post(func() { // fails only once the socket is over
+	s.later(func() {
 		if s.w.dead {
 			return
 		}
-		err := s.effect(killpoint.Frame, cmp.Or(m.Cause, "message"), func() {
+		s.w.touch()
+		defer s.w.touch()
+		arrive := func() error {
+			s.w.touch()
 			if m.Binary {
 				s.w.Note("client message bytes:%x", m.Data)
 			} else {
 				s.w.Note("client message %s", m.Data)
 			}
-		})
-		if err != nil { // the connection is lost with it
+			return nil
+		}
+		held, err := s.w.points.Carry(killpoint.Message{
+			Kind: killpoint.Frame, Object: s.socket.object, Cause: cmp.Or(m.Cause, "message"),
+			Post: func(fn func()) { _ = s.loop.Post(fn) }, // fails only once the socket is over
+			Send: func() {
+				if s.w.dead {
+					return
+				}
+				_ = arrive()
+				_ = s.loop.Post(func() { s.release(m) })
+			},
+		}, arrive)
+		switch {
+		case held:
+			s.held = true
+		case err != nil: // the connection is lost with it
 			s.w.Note("client lost its socket: %v", err)
 			s.socket.Drop(netx.CloseLost, netx.LostCloseReason, err)
 			s.end(netx.CloseLost, netx.LostCloseReason, false)
-			return
-		}
-		if s.receiver.Message != nil && !s.closed {
-			s.receiver.Message(m.Binary, m.Data)
+		default:
+			s.tell(m)
 		}
 	})
 }
 
+// tell gives the client a frame.
+func (s *Socket) tell(m event.Message) {
+	if s.receiver.Message != nil && !s.closed {
+		s.receiver.Message(m.Binary, m.Data)
+	}
+}
+
+// release has a frame come that was held up, and what came behind it.
+func (s *Socket) release(m event.Message) {
+	s.held = false
+	s.tell(m)
+	behind := s.behind
+	s.behind = nil
+	for i, fn := range behind {
+		if s.held { // another one is
+			s.behind = append(s.behind, behind[i:]...)
+			return
+		}
+		fn()
+	}
+}
+
 // OnClose implements event.Receiver. A Close frame is answered, as browsers do.
 func (s *Socket) OnClose(code int, reason string, clean bool) {
-	_ = s.loop.Post(func() { // fails only once the socket is over
+	s.later(func() {
 		if s.w.dead {
 			return
 		}

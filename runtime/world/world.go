@@ -47,7 +47,9 @@ type Options struct {
 	Bundles *server.Bundles
 	// Eviction says when objects leave memory by themselves.
 	Eviction pool.Policy
-	Limits   sqlstore.LimitsProfile
+	// Skew is server.Options.Skew.
+	Skew   func(label string) time.Duration
+	Limits sqlstore.LimitsProfile
 	// Disk fails writes; see server.Options.
 	Disk func() error
 	// Power, if not nil, makes the deaths for which it reports lost losses of power
@@ -207,7 +209,7 @@ func (w *World) start() (err error) {
 		PersistDir: o.Dir, CacheDir: o.CacheDir, Bundles: o.Bundles,
 		Scheduler: w.scope, Drive: w.Until, Entropy: chance, Dialer: &dialer{w}, AI: o.AI, Ahead: o.Ahead,
 		Points: w.points, TurnLimit: o.TurnLimit, Machine: clock.Real{}, Heap: o.Heap,
-		Sync: mode, Limits: o.Limits, Disk: o.Disk, Files: w.files, Eviction: o.Eviction,
+		Sync: mode, Limits: o.Limits, Disk: o.Disk, Files: w.files, Eviction: o.Eviction, Skew: o.Skew,
 		Amend: o.Amend, RunsTests: o.RunsTests, Patience: o.Patience,
 		Console: func(level engine.Level, c *engine.Context, text string) {
 			note("log " + text)

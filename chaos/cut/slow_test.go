@@ -1,4 +1,4 @@
-package campaign
+package cut
 
 import (
 	"fmt"
@@ -32,7 +32,7 @@ func TestSlowness(t *testing.T) {
 		"time between lives": {join(at(history.Connect, 100), at(history.Kill, 111), at(history.Start, 112), at(history.Send, 900)), "[]"},
 		"what comes after":   {join(at(history.Call, 100, 101), at(history.Receive, 5000)), "[]"},
 	} {
-		if got := fmt.Sprint(slowness(c.events)); got != c.want {
+		if got := fmt.Sprint(Slowness(c.events)); got != c.want {
 			t.Errorf("%s: %s, want %s", name, got, c.want)
 		}
 	}
