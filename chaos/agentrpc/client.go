@@ -356,16 +356,22 @@ func (c *Client) Call(ctx context.Context, method string, args json.RawMessage) 
 // CallStream is Call for a method with @callable({streaming: true}): onChunk
 // is called, on the caller's goroutine, for each chunk before the end.
 func (c *Client) CallStream(ctx context.Context, method string, args json.RawMessage, onChunk func(json.RawMessage)) (json.RawMessage, error) {
-	return c.call(ctx, "call", method, args, onChunk)
+	return c.call(ctx, "call", false, method, args, onChunk)
 }
 
 // Ask is Call for a question that is asked again and again, until it is answered
 // as wished: effect points that come of it count apart.
 func (c *Client) Ask(ctx context.Context, method string, args json.RawMessage) (json.RawMessage, error) {
-	return c.call(ctx, killpoint.QuestionMark, method, args, func(json.RawMessage) {})
+	return c.call(ctx, killpoint.QuestionMark, true, method, args, func(json.RawMessage) {})
 }
 
-func (c *Client) call(ctx context.Context, kind, method string, args json.RawMessage, onChunk func(json.RawMessage)) (json.RawMessage, error) {
+// AskFirst is Ask for the first time, whose effect points are those of a Call: the history
+// says that it will be asked again.
+func (c *Client) AskFirst(ctx context.Context, method string, args json.RawMessage) (json.RawMessage, error) {
+	return c.call(ctx, "call", true, method, args, func(json.RawMessage) {})
+}
+
+func (c *Client) call(ctx context.Context, kind string, until bool, method string, args json.RawMessage, onChunk func(json.RawMessage)) (json.RawMessage, error) {
 	if len(args) == 0 {
 		args = json.RawMessage("[]")
 	}
@@ -374,7 +380,7 @@ func (c *Client) call(ctx context.Context, kind, method string, args json.RawMes
 		return nil, err
 	}
 	defer c.forget(id)
-	c.options.History.Add(history.Event{Kind: history.Call, Who: c.options.Who, Op: id, Text: method, Data: args})
+	c.options.History.Add(history.Event{Kind: history.Call, Who: c.options.Who, Op: id, Text: method, Data: args, Until: until})
 	result, err := c.exchange(ctx, p, id, method, args, onChunk)
 	c.outcome(id, method, result, err)
 	return result, err

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -118,6 +119,29 @@ func TestCall(t *testing.T) {
 	}
 	if k := kinds(o.History); !strings.HasPrefix(k, "connect") || !strings.HasSuffix(k, "close") || strings.Count(k, "receive") != 4 || strings.Count(k, "send") != 1 {
 		t.Errorf("history: %s", k)
+	}
+}
+
+// The history says of a question that it is asked until the answer is liked, also when it is
+// asked for the first time: of what a death cuts, it counts once.
+func TestQuestionsAreTold(t *testing.T) {
+	o := agent(t, nil, func(map[string]any) []string {
+		return []string{`{"type":"rpc","id":"$ID","success":true,"result":1,"done":true}`}
+	})
+	c, ctx := dial(t, o)
+	for _, ask := range []func(context.Context, string, json.RawMessage) (json.RawMessage, error){c.Call, c.AskFirst, c.Ask} {
+		if _, err := ask(ctx, "isDone", nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var until []bool
+	for _, e := range o.History.Events() {
+		if e.Kind == history.Call {
+			until = append(until, e.Until)
+		}
+	}
+	if !slices.Equal(until, []bool{false, true, true}) {
+		t.Errorf("asked until: %v", until)
 	}
 }
 

@@ -18,6 +18,7 @@ import (
 	"minido.dev/minido/chaos/history"
 	"minido.dev/minido/chaos/oracle"
 	"minido.dev/minido/chaos/process"
+	"minido.dev/minido/chaos/symptom"
 	"minido.dev/minido/internal/killpoint"
 )
 
@@ -440,7 +441,7 @@ func (r *caseRun) ask(ctx context.Context, c *Case, e check.Evidence) error {
 		}
 	}
 	if len(c.Violations) > 0 {
-		c.Outcome = Violated
+		c.Outcome, c.Names = Violated, symptom.Names(c.Violations, e.Events)
 	}
 	return nil
 }

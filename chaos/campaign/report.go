@@ -100,6 +100,8 @@ type Case struct {
 	Kills   []Kill `json:"kills"`
 	// Places are where in the source its faults struck, of a case that failed.
 	Places []place.Place `json:"places,omitempty"`
+	// Names are the objects of its violations by their ids there (symptom.Names).
+	Names map[string]string `json:"names,omitempty"`
 	// Checkers are those that had something to judge.
 	Checkers []string `json:"checkers,omitempty"`
 	// Ms is how long it took, Tries how often the plan was run.

@@ -491,6 +491,8 @@ func (s *Session) ask(ctx context.Context, step Step) (Result, error) {
 		r.Data, err = resume(ctx, client)
 	case step.Again:
 		r.Data, err = client.Ask(ctx, step.Method, step.Args)
+	case step.Until:
+		r.Data, err = client.AskFirst(ctx, step.Method, step.Args)
 	default:
 		r.Data, err = client.Call(ctx, step.Method, step.Args)
 	}

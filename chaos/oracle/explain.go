@@ -24,6 +24,11 @@ func Explain(kind string, differences []Difference, mask Mask) string {
 	}
 	text := where + strings.Join(lines, "; ")
 	if masked := mask.Masked(); len(masked) > 0 {
+		for i, place := range masked { // "/(told) GET /a #1.load" is a member of an answer
+			if answer, is := strings.CutPrefix(place, "/"+toldPrefix); is {
+				masked[i] = "the answer to " + answer
+			}
+		}
 		text += " (not compared: " + strings.Join(masked, ", ") + ")"
 	}
 	return text

@@ -13,7 +13,9 @@ import (
 	"sync"
 
 	"minido.dev/minido/chaos/campaign"
+	"minido.dev/minido/chaos/check"
 	"minido.dev/minido/chaos/history"
+	"minido.dev/minido/chaos/symptom"
 	"minido.dev/minido/internal/killpoint"
 )
 
@@ -24,8 +26,18 @@ var page = sync.OnceValue(func() *template.Template {
 	return template.Must(template.New("report").Funcs(template.FuncMap{
 		"seconds": func(ms float64) string { return fmt.Sprintf("%.1f s", ms/1000) },
 		"join":    strings.Join,
+		"readable": func(c campaign.Case, v check.Violation) readableView {
+			what, text := symptom.Readable(v, c.Names)
+			return readableView{what, text}
+		},
 	}).Parse(pageText))
 })
+
+// maxOpen bounds how many cases are shown unfolded.
+const maxOpen = 5
+
+// readableView is a violation for people.
+type readableView struct{ What, Text string }
 
 // maxTimelines bounds how many cases get a timeline: the page stays small enough
 // to open.
@@ -35,12 +47,16 @@ const maxTimelines = 40
 // evidence is still there get a timeline: failed ones first.
 func WriteHTML(w io.Writer, r campaign.Report) error {
 	view := pageView{Report: r, Groups: grouped(r)}
+	causes := map[string]bool{} // that were shown
 	for _, wanted := range []bool{true, false} {
 		for _, c := range r.Cases {
 			if !c.Outcome.OK() != wanted {
 				continue
 			}
 			v := caseView{Case: c}
+			if cause := c.Cause(); !c.Outcome.OK() && !causes[cause] {
+				v.Open, causes[cause] = len(causes) < maxOpen, true
+			}
 			if len(view.Cases) < maxTimelines && c.Dir != "" {
 				t, err := readTimeline(filepath.Join(c.Dir, "history.ndjson"))
 				if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -66,6 +82,8 @@ type pageView struct {
 type caseView struct {
 	campaign.Case
 	Timeline *timeline
+	// Open shows it unfolded: the first of a few causes.
+	Open bool
 }
 
 // The picture's measures, in pixels.

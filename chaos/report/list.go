@@ -9,8 +9,9 @@ import (
 
 	"minido.dev/minido/chaos"
 	"minido.dev/minido/chaos/campaign"
+	"minido.dev/minido/chaos/check"
 	"minido.dev/minido/chaos/infer"
-	"minido.dev/minido/chaos/place"
+	"minido.dev/minido/chaos/symptom"
 )
 
 const (
@@ -95,13 +96,13 @@ func (l *list) tell(c campaign.Case) {
 			l.say("    %7.0f ms  ended by %s", k.AtMs, k.Point)
 			continue
 		}
-		l.say("    %7.0f ms  SIGKILL %d at %s, %d fibers cut", k.AtMs, i+1, k.Point, k.Fibers)
+		l.say("    %7.0f ms  SIGKILL %d at %s%s", k.AtMs, i+1, k.Point, cutFibers(k))
 	}
-	for _, p := range c.Places {
-		l.say("    %s", indented(placeText(p)))
+	for _, text := range placeTexts(c) {
+		l.say("    %s", indented(text))
 	}
 	for _, v := range c.Violations {
-		l.say("    %s", indented(v.String()))
+		l.say("    %s", indented(readable(c, v)))
 	}
 	if c.Text != "" {
 		l.say("    %s", indented(c.Text))
@@ -121,9 +122,33 @@ func (l *list) tell(c campaign.Case) {
 	l.say("    %s", c.Replay)
 }
 
-// placeText is a place with its lines of source.
-func placeText(p place.Place) string {
-	return strings.TrimRight("the source: "+p.String()+"\n"+p.Frame, "\n")
+// readable is a violation of c for people.
+func readable(c campaign.Case, v check.Violation) string {
+	what, text := symptom.Readable(v, c.Names)
+	return what + ": " + text
+}
+
+// cutFibers says how many fibers a death has cut, of a system that has some.
+func cutFibers(k campaign.Kill) string {
+	if k.Fibers == 0 {
+		return ""
+	}
+	return fmt.Sprintf(", %d fibers cut", k.Fibers)
+}
+
+// placeTexts are the places of a case with their lines of source, which two of them may share:
+// then the first has them.
+func placeTexts(c campaign.Case) (texts []string) {
+	shown := map[string]bool{}
+	for _, p := range c.Places {
+		text := "the source: " + p.String()
+		if !shown[p.Frame] {
+			shown[p.Frame] = true
+			text = strings.TrimRight(text+"\n"+p.Frame, "\n")
+		}
+		texts = append(texts, text)
+	}
+	return texts
 }
 
 // indented has the lines behind the first stand under it.

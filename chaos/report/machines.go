@@ -71,7 +71,7 @@ func seconds(ms float64) string { return fmt.Sprintf("%.3f", ms/1000) }
 // headline is what is wrong with a case, on one line.
 func headline(c campaign.Case) string {
 	if len(c.Violations) > 0 {
-		return c.Violations[0].String()
+		return readable(c, c.Violations[0])
 	}
 	first, _, _ := strings.Cut(c.Text, "\n")
 	return string(c.Outcome) + ": " + first
@@ -81,13 +81,13 @@ func headline(c campaign.Case) string {
 func story(c campaign.Case) string {
 	var b strings.Builder
 	for i, k := range c.Kills {
-		fmt.Fprintf(&b, "SIGKILL %d at %.0f ms: %s (%d fibers cut)\n", i+1, k.AtMs, k.Point, k.Fibers)
+		fmt.Fprintf(&b, "SIGKILL %d at %.0f ms: %s%s\n", i+1, k.AtMs, k.Point, cutFibers(k))
 	}
-	for _, p := range c.Places {
-		fmt.Fprintln(&b, placeText(p))
+	for _, text := range placeTexts(c) {
+		fmt.Fprintln(&b, text)
 	}
 	for _, v := range c.Violations {
-		fmt.Fprintln(&b, v)
+		fmt.Fprintln(&b, readable(c, v))
 	}
 	if c.Text != "" {
 		fmt.Fprintln(&b, c.Text)

@@ -118,6 +118,30 @@ func TestHTML(t *testing.T) {
 	}
 }
 
+// The page unfolds one case of each cause, and a finding speaks of objects by their names.
+func TestHTMLUnfoldsCauses(t *testing.T) {
+	r := example(t)
+	again := r.Cases[1]
+	again.Name = "kill@3"
+	other := again
+	other.Name, other.Names = "kill@4", map[string]string{"shop-Cart/0123abcd": "Cart/ann"}
+	other.Violations = []check.Violation{{Checker: "differential", Invariant: "missing", Text: "at rest shop-Cart/0123abcd items lacks id=1"}}
+	other.Confirm = "minido chaos replay 4 here"
+	r.Cases = append(r.Cases, again, other)
+	var out bytes.Buffer
+	if err := WriteHTML(&out, r); err != nil {
+		t.Fatal(err)
+	}
+	if n := strings.Count(out.String(), `" open>`); n != 2 {
+		t.Errorf("%d cases are unfolded, of two causes", n)
+	}
+	for _, want := range []string{"differential/missing (something that was acknowledged is not there)", "at rest Cart/ann items lacks id=1", "minido chaos replay 4 here"} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("%q is missing", want)
+		}
+	}
+}
+
 // Each report says what became of a finding on workerd, also where another of its cases was
 // run there.
 func TestWorkerd(t *testing.T) {
