@@ -34,24 +34,24 @@ func (o *Object) newState() *goja.Object {
 	if o.opts.Props != nil {
 		props = r.iso.CF.Unpack(o.opts.Props)
 	}
+	own(ctx, "facets", r.facets.Wrap(&facetsAPI{o}))
+	own(ctx, "container", goja.Undefined())
+	own(ctx, "storage", o.newStorage())
 	if o.opts.TextID != nil {
 		own(ctx, "id", r.vm.ToValue(*o.opts.TextID))
 	} else {
 		own(ctx, "id", r.iso.CF.ObjectID(o.opts.ID))
 	}
-	own(ctx, "storage", o.newStorage())
-	own(ctx, "exports", r.iso.Exports())
 	own(ctx, "props", props)
-	own(ctx, "facets", r.facets.Wrap(&facetsAPI{o}))
-	own(ctx, "container", goja.Undefined())
+	own(ctx, "exports", r.iso.Exports())
 	return ctx
 }
 
 func (o *Object) newStorage() *goja.Object {
 	r := o.realm
 	storage := r.storage.Wrap(o)
-	own(storage, "sql", r.sql.Wrap(&sqlAPI{o}))
 	own(storage, "kv", r.kv.Wrap(&syncKV{o}))
+	own(storage, "sql", r.sql.Wrap(&sqlAPI{o}))
 	return storage
 }
 

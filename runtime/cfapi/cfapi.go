@@ -17,6 +17,7 @@ import (
 	"minido.dev/minido/runtime/engine"
 	"minido.dev/minido/runtime/event"
 	"minido.dev/minido/runtime/webapi"
+	"minido.dev/minido/runtime/webidl"
 )
 
 // Target is what a stub calls: an object, or an entrypoint of a worker. Safe
@@ -120,6 +121,7 @@ func Install(e *engine.Engine, p *webapi.Platform, o Options) *API {
 	a.rpcTarget = a.js.Get("RpcTarget").(*goja.Object)
 	a.entrypoint = a.js.Get("WorkerEntrypoint").(*goja.Object)
 	a.durableObject = a.js.Get("DurableObject").(*goja.Object)
+	p.Console.StandIn = shownAs(a)
 	a.defineIDs()
 	a.defineLoopbacks()
 	a.registerCodecs()
@@ -140,6 +142,17 @@ func (a *API) nativeEntry(call goja.FunctionCall) goja.Value {
 		return handler
 	}
 	return goja.Undefined()
+}
+
+// shownAs is what the console calls a stub, or what reading and calling one gives, "" for
+// any other object.
+func shownAs(a *API) func(*goja.Object) string {
+	return func(v *goja.Object) string {
+		if goja.IsUndefined(a.nativeEntry(goja.FunctionCall{Arguments: []goja.Value{v}})) {
+			return ""
+		}
+		return webidl.Get(v.Prototype().Get("constructor"), "name").String()
+	}
 }
 
 // Env is the env object of the isolate, shared by all its entrypoints.

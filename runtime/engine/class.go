@@ -50,7 +50,10 @@ type ClassDef[T any] struct {
 	Accessors []Accessor[T]
 	// Own are read-only properties that each instance has of its own, with the
 	// values of when it was made (jsg/resource.h, JSG_READONLY_INSTANCE_PROPERTY).
-	Own       []Accessor[T]
+	Own []Accessor[T]
+	// Shown are what the console shows of an instance beside its properties, in square
+	// brackets (jsg/resource.h, JSG_INSPECT_PROPERTY).
+	Shown     []Accessor[T]
 	Statics   []Func
 	Constants []Constant // on both constructor and prototype
 }
@@ -86,8 +89,9 @@ type Constant struct {
 
 // classSlots holds the hidden symbol under which instances carry their Go value.
 type classSlots struct {
-	slot     *goja.Symbol
-	language []*goja.Object // prototypes that MarkLanguage was given
+	slot      *goja.Symbol
+	language  []*goja.Object            // prototypes that MarkLanguage was given
+	resources map[*goja.Object][]Inside // those that MarkResource was given
 }
 
 func (s *classSlots) init() { s.slot = goja.NewSymbol("minido.slot") }
@@ -233,21 +237,30 @@ func DefineClass[T any](e *Engine, def ClassDef[T]) *Class[T] {
 	if !e.untagged || def.Language || def.Script {
 		c.Proto.DefineDataPropertySymbol(goja.SymToStringTag, e.vm.ToValue(cmp.Or(def.Tag, def.Name)), flag(!def.Language), goja.FLAG_TRUE, goja.FLAG_FALSE)
 	}
+	var members []classMember
 	for _, m := range def.Methods {
-		e.DefineFunc(c.Proto, Func{m.Name, m.Length, func(call goja.FunctionCall) goja.Value {
-			return m.Fn(c.Self(call.This), call)
+		members = append(members, classMember{m.Name, func() {
+			e.DefineFunc(c.Proto, Func{m.Name, m.Length, func(call goja.FunctionCall) goja.Value {
+				return m.Fn(c.Self(call.This), call)
+			}})
 		}})
 	}
 	for _, a := range def.Accessors {
-		c.accessor(a, def.Language)
+		members = append(members, classMember{a.Name, func() { c.accessor(a, def.Language) }})
 	}
 	for _, f := range def.Statics {
 		e.DefineFunc(c.Ctor, f)
 	}
 	for _, k := range def.Constants {
-		for _, o := range []*goja.Object{c.Ctor, c.Proto} {
-			o.DefineDataProperty(k.Name, e.vm.ToValue(k.Value), goja.FLAG_FALSE, flag(!def.Language), goja.FLAG_TRUE)
-		}
+		members = append(members, classMember{k.Name, func() {
+			for _, o := range []*goja.Object{c.Ctor, c.Proto} {
+				o.DefineDataProperty(k.Name, e.vm.ToValue(k.Value), goja.FLAG_FALSE, flag(!def.Language), goja.FLAG_TRUE)
+			}
+		}})
+	}
+	defineOrdered(def.Name, members)
+	if c.owner == OwnerPlatform {
+		e.MarkResource(c.Proto, c.insides(def.Shown)...)
 	}
 	return c
 }

@@ -80,6 +80,10 @@ func (e *Engine) loadPrimordials() *goja.Object {
 		give, _ := goja.AssertFunction(call.Argument(1))
 		return e.vm.NewDynamicObject(&primordials{vm: e.vm, made: call.Argument(0).(*goja.Object), give: give})
 	}})
+	e.DefineFunc(native, Func{"resource", 1, func(call goja.FunctionCall) goja.Value {
+		e.MarkResource(call.Argument(0).(*goja.Object))
+		return goja.Undefined()
+	}})
 	native.Set("names", primordialNames)
 	native.Set("tagged", !e.untagged)
 	return e.Load(primordialsPrelude, native).(*goja.Object)

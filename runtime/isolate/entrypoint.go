@@ -19,9 +19,7 @@ import (
 
 // execution is ctx of a stateless event: ExecutionContext. What it does is done to the
 // event that calls it, as in workerd, whichever it was made for.
-type execution struct {
-	tracing *goja.Object // made at its first use
-}
+type execution struct{}
 
 func (i *Isolate) defineExecution() {
 	i.execution = engine.DefineClass(i.Engine, engine.ClassDef[*execution]{
@@ -45,14 +43,6 @@ func (i *Isolate) defineExecution() {
 				}
 				context.Kill(ev)
 				panic(i.CF.FromError(ev))
-			}},
-		},
-		Accessors: []engine.Accessor[*execution]{
-			{Name: "tracing", Get: func(x *execution, _ *goja.Object) goja.Value {
-				if x.tracing == nil {
-					x.tracing = i.CF.Tracing()
-				}
-				return x.tracing
 			}},
 		},
 	})
@@ -519,6 +509,10 @@ func (i *Isolate) executionContext(props *event.Payload) *goja.Object {
 		given = i.CF.Unpack(props)
 	}
 	// They are properties of its own, as in the reference.
+	i.Engine.Lazies.Property(obj, "tracing", goja.FLAG_TRUE, func() goja.Value { return i.CF.Tracing() })
+	for _, absent := range []string{"access", "cache"} { // of Cloudflare Access, of a Worker's own cache
+		obj.DefineDataProperty(absent, goja.Undefined(), goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_TRUE)
+	}
 	obj.DefineDataProperty("props", given, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_TRUE)
 	if i.enabled(compat.EnableCtxExports) {
 		obj.DefineDataProperty("exports", i.loopbacks, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_TRUE)

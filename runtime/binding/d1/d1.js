@@ -108,6 +108,7 @@ function (native, p) {
     async dump() { throw failure("D1_DUMP_ERROR", "Status + 404", "Status 404"); }
   }
   for (const C of [D1Database, D1DatabaseSession, D1PreparedStatement]) ObjectDefineProperty(C, "toString", { value: () => `function ${C.name}() { [native code] }` });
+  p.resource(D1Database);
   ObjectDefineProperty(D1Database.prototype, p.SymbolToStringTag, { value: "WrappedBinding", configurable: true });
   return () => new D1Database();
 }

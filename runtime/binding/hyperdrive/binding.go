@@ -87,7 +87,7 @@ func (d databases) Make(a *cfapi.API, _ driver.Worker, b config.Binding) goja.Va
 	for _, member := range []struct {
 		name  string
 		value any
-	}{{"database", database}, {"user", user}, {"password", password}, {"host", host}, {"ip", ip}, {"port", 5432}, {"connectionString", text}} {
+	}{{"connectionString", text}, {"port", 5432}, {"ip", ip}, {"host", host}, {"password", password}, {"user", user}, {"database", database}} {
 		object.DefineDataProperty(member.name, a.Engine.VM().ToValue(member.value), goja.FLAG_FALSE, goja.FLAG_TRUE, goja.FLAG_TRUE)
 	}
 	return object

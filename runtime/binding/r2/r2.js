@@ -26,7 +26,7 @@ function (native, p) {
       if (sums.md5 === undefined && o.etag.length === 32) sums.md5 = o.etag;
       v.ssecKeyMd5 = undefined;
       v.storageClass = "";
-      v.range = range;
+      v.range = range && { offset: range.offset, length: range.length, suffix: range.suffix };
       v.customMetadata = o.customMetadata;
       v.httpMetadata = http;
       v.uploaded = new p.Date(o.uploaded);
@@ -259,6 +259,8 @@ function (native, p) {
       }
       async abort() { await call("abortMultipartUpload", { key: this.key, uploadId: this.uploadId }); }
     }
+    p.resource(R2Bucket);
+    p.resource(Checksums);
     p.tag(R2MultipartUpload, "R2MultipartUpload");
     p.tag(HeadResult, "HeadResult");
     p.tag(GetResult, "GetResult");

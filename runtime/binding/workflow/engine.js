@@ -503,7 +503,7 @@ function (native, p) {
         this.#since = DateNow();
         this.#set("running");
         this.#sql.exec("INSERT OR IGNORE INTO attempts (key, n, started) VALUES ('', 0, ?)", DateNow());
-        const event = { payload: native.deserialize(row.params), timestamp: new p.Date(row.created), instanceId: row.id, workflowName };
+        const event = { timestamp: new p.Date(row.created), payload: native.deserialize(row.params), instanceId: row.id, workflowName };
         this.#follow(run, event);
       }
       async #follow(run, event) {

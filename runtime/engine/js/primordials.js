@@ -59,8 +59,11 @@ function (native, undefinedPrimordials) {
   p.SymbolAsyncDispose = Symbol.asyncDispose;
   p.SymbolToStringTag = Symbol.toStringTag;
   p.SymbolHasInstance = Symbol.hasInstance;
-  // tag gives a class of the platform its Symbol.toStringTag (engine.Options.Untagged).
+  // resource says that a class is one of workerd's native code (Engine.MarkResource), and tag
+  // gives it its Symbol.toStringTag, too (engine.Options.Untagged).
+  p.resource = (C) => native.resource(C.prototype);
   p.tag = (C, name) => {
+    p.resource(C);
     if (native.tagged) defineProperty(C.prototype, Symbol.toStringTag, { value: name, writable: true, enumerable: false, configurable: true });
   };
 

@@ -74,7 +74,7 @@ function (native, p) {
     const result = { ackAll: false, retryAll: false, delaySeconds: undefined, acks: p.ObjectCreate(null), retries: p.ObjectCreate(null) };
     const messages = [];
     for (let i = 0; i < incoming.length; i++) messages[i] = new QueueMessage(result, incoming[i]);
-    if (metrics.oldestMessageTimestamp !== undefined) metrics.oldestMessageTimestamp = new p.Date(metrics.oldestMessageTimestamp);
+    metrics.oldestMessageTimestamp = metrics.oldestMessageTimestamp === undefined ? undefined : new p.Date(metrics.oldestMessageTimestamp);
     const read = (outcome) => {
       const retryMessages = [];
       const ids = ObjectKeys(result.retries);

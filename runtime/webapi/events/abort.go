@@ -85,7 +85,9 @@ func (p *Events) abort(s *Signal, reason goja.Value) {
 		return
 	}
 	if webidl.IsUndefined(reason) {
-		reason = p.NewDOMException("AbortError", "The operation was aborted")
+		made := p.NewDOMException("AbortError", "The operation was aborted")
+		made.DefineDataProperty("retryable", p.VM.ToValue(true), goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_TRUE) // in workerd it comes of a lost connection
+		reason = made
 	}
 	// All of them are aborted before any listener runs (DOM: signal abort).
 	s.reason = reason

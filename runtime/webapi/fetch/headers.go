@@ -138,6 +138,9 @@ func (p *Fetch) defineHeaders() *engine.Class[*headers] {
 	}
 	cls := engine.DefineClass(p.Engine, engine.ClassDef[*headers]{
 		Name: "Headers",
+		Shown: []engine.Accessor[*headers]{
+			{Name: "immutable", Get: func(h *headers, _ *goja.Object) goja.Value { return p.VM.ToValue(h.immutable) }},
+		},
 		New: func(call goja.ConstructorCall) *headers {
 			h := &headers{obj: call.This}
 			if v := call.Argument(0); !goja.IsUndefined(v) {

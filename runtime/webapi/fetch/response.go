@@ -94,7 +94,7 @@ func (p *Fetch) defineResponse() *engine.Class[*Response] {
 		},
 		Statics: []engine.Func{
 			{Name: "error", Fn: func(goja.FunctionCall) goja.Value {
-				r := &Response{headers: headers{immutable: true}}
+				r := &Response{}
 				r.h = &r.headers
 				return p.responseClass().Wrap(r)
 			}},

@@ -26,6 +26,10 @@ type Console struct {
 	// before their text is logged.
 	Saying func(args []goja.Value)
 
+	// StandIn, if it is set, is the name of what a proxy stands for that the platform made,
+	// "" for any other object.
+	StandIn func(v *goja.Object) string
+
 	regexps *regexp.Class
 }
 
@@ -78,7 +82,7 @@ func (p *Console) consoleMethods(obj *goja.Object) *goja.Object {
 			if inv := p.Engine.Frame().Invocation; inv != nil {
 				inv.Logged(level, args)
 			}
-			text := c.format(args)
+			text := c.said(args)
 			if p.Saying != nil {
 				p.Saying(args)
 			}
@@ -225,6 +229,19 @@ func (c *console) assertion(args []goja.Value) {
 // format is the Console specification's Formatter.
 func (c *console) format(args []goja.Value) string {
 	return formatter{p: c.p, lenient: true}.format(defaultInspect(), args)
+}
+
+// said is what the methods log that workerd formats itself: where the user's code throws
+// as it is asked, that.
+func (c *console) said(args []goja.Value) (text string) {
+	thrown := c.p.Engine.Try(func() { text = formatter{p: c.p}.format(defaultInspect(), args) })
+	if thrown == nil {
+		return text
+	}
+	if obj, ok := thrown.(*goja.Object); ok && c.p.Engine.Errors.Is(thrown) {
+		return "<Formatting threw (" + c.p.Engine.Errors.MapStack(c.p.Engine.Errors.Stack(obj)) + ")>"
+	}
+	return "<Formatting threw (" + c.p.Engine.Text(thrown) + ")>"
 }
 
 // isText reports whether v is a primitive string.

@@ -137,7 +137,7 @@ func TestConsoleErrors(t *testing.T) {
 		}
 	}
 	got := w.logged(`console.error(new DOMException("m", "AbortError")); function place() { console.trace("here %d", 1) } place()`)
-	if !strings.HasPrefix(got, "DOMException [AbortError]: m\n    at ") || !strings.Contains(got, "\nTrace: here 1\n    at place (") || strings.Contains(got, "code:") {
+	if !strings.HasPrefix(got, "DOMException {\n  code: 20,\n  name: 'AbortError',\n  message: 'm',\n  stack: 'AbortError: m\\n    at ") || !strings.Contains(got, "\nTrace: here 1\n    at place (") {
 		t.Errorf("got %s", got)
 	}
 }

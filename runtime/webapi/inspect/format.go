@@ -5,6 +5,7 @@ import (
 
 	"github.com/dop251/goja"
 
+	"minido.dev/minido/runtime/ecma/builtin"
 	"minido.dev/minido/runtime/engine"
 	"minido.dev/minido/runtime/webidl"
 )
@@ -93,9 +94,10 @@ func (f formatter) directive(o inspectOptions, kind byte, v goja.Value) string {
 	return "" // %c styles text, which a log has none of
 }
 
-// plain is %s: objects whose class has a toString of its own are asked.
+// plain is %s: objects that have a toString of their own, or of a class that is none of
+// ECMAScript's, are asked.
 func (f formatter) plain(o inspectOptions, v goja.Value) string {
-	o.colors, o.depth = false, 0
+	o.colors, o.depth, o.compact = false, 0, 3
 	obj, ok := v.(*goja.Object)
 	if !ok {
 		if isText(v) {
@@ -103,18 +105,45 @@ func (f formatter) plain(o inspectOptions, v goja.Value) string {
 		}
 		return f.show(v, o)
 	}
-	e := f.p.Engine
-	native := !engine.IsCallable(v)
-	e.Try(func() {
-		if fn := obj.Get("toString"); native && engine.IsCallable(fn) && obj.ExportType() != webidl.ProxyType {
-			source := e.Call(e.Primordial("FunctionPrototypeToString"), goja.Undefined(), fn).String()
-			native = strings.Contains(source, "[native code]")
-		}
-	})
-	if native {
+	if !engine.IsCallable(v) && f.showsItself(obj) {
 		return f.show(v, o)
 	}
-	return e.Text(v)
+	return f.p.Engine.Text(v)
+}
+
+// showsItself reports whether an object has ECMAScript's toString, or none.
+func (f formatter) showsItself(obj *goja.Object) bool {
+	in := &inspector{p: f.p, lenient: f.lenient}
+	for range inspectTraps {
+		proxy, isProxy := builtin.AsProxy(obj)
+		if !isProxy {
+			break
+		}
+		if obj = proxy.Target(); obj == nil {
+			return true
+		}
+	}
+	if obj.ExportType() == webidl.ProxyType {
+		return true
+	}
+	shows := true
+	in.attempt(func() {
+		if !engine.IsCallable(obj.Get("toString")) {
+			return
+		}
+		name := f.p.VM.ToValue("toString")
+		if in.descriptor(obj, name) != nil {
+			shows = false
+			return
+		}
+		for p := obj.Prototype(); p != nil && p.ExportType() != webidl.ProxyType; p = p.Prototype() {
+			if in.descriptor(p, name) != nil {
+				shows = in.isLanguages(p)
+				return
+			}
+		}
+	})
+	return shows
 }
 
 // number is %d, or %i and %f, which parse.

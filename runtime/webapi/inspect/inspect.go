@@ -90,6 +90,13 @@ func (in *inspector) value(v goja.Value, level int) string {
 	if !ok {
 		return in.primitive(v)
 	}
+	if in.p.StandIn != nil && in.o.custom && self.ExportType() == webidl.ProxyType {
+		if name := in.p.StandIn(self); name != "" {
+			text := "[" + name + "]"
+			in.attempt(func() { text = in.indented(in.resource(nil, self, name, level)) })
+			return text
+		}
+	}
 	obj, proxies := self, 0
 	for range inspectTraps {
 		proxy, isProxy := builtin.AsProxy(obj)
@@ -156,6 +163,12 @@ func (in *inspector) custom(obj, self *goja.Object, level int) (text string, ok 
 		return "", false
 	}
 	done := in.attempt(func() {
+		if inside, isResource := in.p.Engine.Resource(obj); isResource {
+			if ctor, isObject := obj.Get("constructor").(*goja.Object); !isObject || ctor.Get("prototype") != goja.Value(obj) {
+				text, ok = in.indented(in.resource(inside, self, "", level)), true
+			}
+			return
+		}
 		method := obj.GetSymbol(in.symbol)
 		if !engine.IsCallable(method) || method == in.inspect {
 			return
@@ -180,9 +193,14 @@ func (in *inspector) custom(obj, self *goja.Object, level int) (text string, ok 
 			}
 			return
 		}
-		text, ok = strings.ReplaceAll(in.p.Engine.Text(v), "\n", "\n"+strings.Repeat(" ", in.indent)), true
+		text, ok = in.indented(in.p.Engine.Text(v)), true
 	})
 	return text, ok && done
+}
+
+// indented is text that knows nothing of the indentation, with it.
+func (in *inspector) indented(text string) string {
+	return strings.ReplaceAll(text, "\n", "\n"+strings.Repeat(" ", in.indent))
 }
 
 // inspectSymbol is Symbol.for("nodejs.util.inspect.custom"), nil if user code

@@ -67,7 +67,7 @@ func (in *inspector) typedShape(obj *goja.Object, class, tag, usual string) shap
 	if in.has("TypedArrayPrototypeGetLength", obj) {
 		n = int(in.ask("TypedArrayPrototypeGetLength", obj).ToInteger())
 	}
-	s := shape{open: prefix(class, tag, usual, fmt.Sprintf("(%d)", n)) + "[", end: "]", list: true, filled: n > 0, keys: in.keys(obj, true)}
+	s := shape{open: prefix(class, tag, usual, fmt.Sprintf("(%d)", n)) + "[", end: "]", list: true, filled: n > 0 || in.o.showHidden, keys: in.keys(obj, true)}
 	s.parts = func() []string {
 		var parts []string
 		for i := range min(n, in.o.maxArray) {
@@ -75,6 +75,16 @@ func (in *inspector) typedShape(obj *goja.Object, class, tag, usual string) shap
 		}
 		if n > in.o.maxArray {
 			parts = append(parts, moreItems(n-in.o.maxArray))
+		}
+		if in.o.showHidden {
+			for _, name := range []string{"BYTES_PER_ELEMENT", "length", "byteLength", "byteOffset"} {
+				parts = append(parts, "["+name+"]: "+in.primitive(obj.Get(name)))
+			}
+			text := "undefined"
+			if buffer, ok := obj.Get("buffer").(*goja.Object); ok {
+				text = prefix(in.constructorName(buffer, 0), in.tag(buffer), "ArrayBuffer", "") + "{ byteLength: " + in.primitive(buffer.Get("byteLength")) + " }"
+			}
+			parts = append(parts, "[buffer]: "+text)
 		}
 		return parts
 	}

@@ -88,7 +88,7 @@ func (p *Console) mirrorObject(m *Mirror, obj *goja.Object) {
 		m.Subtype, m.Description = "proxy", "Proxy"
 		return
 	}
-	if m.Class = in.constructorName(obj); m.Class == "" {
+	if m.Class = in.constructorName(obj, 0); m.Class == "" {
 		m.Class = "Object"
 	}
 	m.Description = m.Class

@@ -28,9 +28,14 @@ type shape struct {
 
 // object shows an object that is not being shown already.
 func (in *inspector) object(obj *goja.Object, level int) string {
-	class, tag := in.constructorName(obj), in.tag(obj)
-	s := in.shapeOf(obj, class, tag)
-	if len(s.keys) == 0 && !s.filled {
+	class, tag := in.constructorName(obj, level), in.tag(obj)
+	return in.shaped(obj, in.shapeOf(obj, class, tag), class, tag, level)
+}
+
+// shaped shows an object as s says.
+func (in *inspector) shaped(obj *goja.Object, s shape, class, tag string, level int) string {
+	inherited := in.prototypeProperties(obj, level)
+	if len(s.keys) == 0 && !s.filled && len(inherited) == 0 {
 		if s.brief {
 			return s.base
 		}
@@ -52,6 +57,7 @@ func (in *inspector) object(obj *goja.Object, level int) string {
 	for _, key := range s.keys {
 		parts = append(parts, in.property(obj, key, level))
 	}
+	parts = append(parts, inherited...)
 	in.seen = in.seen[:len(in.seen)-1]
 	for i, c := range in.circular {
 		if c == obj {
@@ -106,7 +112,28 @@ func (in *inspector) descriptor(obj *goja.Object, key goja.Value) *goja.Object {
 
 // constructorName is the name of the nearest constructor in the prototype
 // chain, "" if there is none.
-func (in *inspector) constructorName(obj *goja.Object) string {
+func (in *inspector) constructorName(obj *goja.Object, level int) string {
+	if name, _ := in.constructorOf(obj); name != "" {
+		return name
+	}
+	proto := obj.Prototype()
+	if proto == nil || obj.ExportType() == webidl.ProxyType || proto.ExportType() == webidl.ProxyType {
+		return ""
+	}
+	const made = "Object" // what V8 says made it
+	switch above := in.constructorName(proto, level+1); {
+	case float64(level) > in.o.depth:
+		return made + " <Complex prototype>"
+	case above != "":
+		return made + " <" + above + ">"
+	}
+	sub := &inspector{p: in.p, o: in.o, lenient: true}
+	sub.o.custom, sub.o.depth = false, -1
+	return made + " <" + sub.value(proto, 0) + ">"
+}
+
+// constructorOf is the nearest constructor's name, and which prototype has it, or obj.
+func (in *inspector) constructorOf(obj *goja.Object) (name string, at *goja.Object) {
 	for p := obj; p != nil && p.ExportType() != webidl.ProxyType; p = p.Prototype() {
 		d := in.descriptor(p, in.p.VM.ToValue("constructor"))
 		if d == nil {
@@ -114,11 +141,57 @@ func (in *inspector) constructorName(obj *goja.Object) string {
 		}
 		if fn, ok := d.Get("value").(*goja.Object); ok {
 			if name := in.ownText(fn, "name"); name != "" && in.inherits(obj, fn) {
-				return name
+				return name, p
 			}
 		}
 	}
-	return ""
+	return "", nil
+}
+
+// inheritedLayers is how many prototypes are looked through for what showHidden shows.
+const inheritedLayers = 3
+
+// prototypeProperties are what showHidden shows of the prototypes that classes of the
+// user's have: all but functions.
+func (in *inspector) prototypeProperties(obj *goja.Object, level int) (parts []string) {
+	if !in.o.showHidden || float64(level) > in.o.depth || level >= inspectLevels {
+		return nil
+	}
+	name, at := in.constructorOf(obj)
+	first := obj.Prototype()
+	if name == "" || first == nil || first == at && languages[name] {
+		return nil
+	}
+	seen := map[goja.Value]bool{}
+	for layer := range inheritedLayers {
+		if layer > 0 {
+			first = first.Prototype()
+		}
+		if first == nil || first.ExportType() == webidl.ProxyType || layer > 0 && in.isLanguages(first) {
+			return parts
+		}
+		var keys []goja.Value
+		for _, key := range in.ownKeys(first) {
+			if key.String() == "constructor" || seen[key] || in.descriptor(obj, key) != nil {
+				continue
+			}
+			keys = append(keys, key)
+			if d := in.descriptor(first, key); d == nil || engine.IsCallable(d.Get("value")) {
+				continue
+			}
+			in.seen = append(in.seen, obj)
+			part := in.property(first, key, level)
+			in.seen = in.seen[:len(in.seen)-1]
+			if in.o.colors {
+				part = "\x1b[2m" + part + "\x1b[22m"
+			}
+			parts = append(parts, part)
+		}
+		for _, key := range keys {
+			seen[key] = true
+		}
+	}
+	return parts
 }
 
 // ownText is an own data property that is a string, "" if there is none.
@@ -309,6 +382,9 @@ func (in *inspector) shapeOf(obj *goja.Object, class, tag string) shape {
 		s.filled, s.parts = true, func() []string { return in.promise(webidl.PromiseOf(obj)) }
 		return s
 	case kind == "WeakMap" || kind == "WeakSet":
+		if in.o.showHidden { // which the reference has no way to list
+			return braced(kind, "")
+		}
 		return braced(kind, in.style("<items unknown>", "special"))
 	case kind == "Map Iterator" || kind == "Set Iterator":
 		return in.iteratorShape(obj, kind, tag)
@@ -329,8 +405,8 @@ func (in *inspector) shapeOf(obj *goja.Object, class, tag string) shape {
 		s.open = "[Arguments] {"
 		return s
 	}
-	if in.p.Engine.Attached(obj) != nil {
-		return in.platformShape(obj, class, tag)
+	if class == "" && tag == "Module" {
+		return braced("Module")
 	}
 	s := braced("Object")
 	if class == "Object" && tag == "" {
@@ -479,11 +555,7 @@ func (in *inspector) errorShape(obj *goja.Object, class string) shape {
 	}
 	text = strings.ReplaceAll(text, "\n", "\n"+strings.Repeat(" ", in.indent))
 	var keys []goja.Value
-	platform := in.p.IsDOMException(obj)
 	for _, key := range in.keys(obj, false) {
-		if platform && (key.String() == "code" || key.String() == "stack") {
-			continue
-		}
 		if _, isSymbol := key.(*goja.Symbol); !isSymbol && !in.o.showHidden {
 			if k := key.String(); k == "stack" || (k == "name" || k == "message") && strings.Contains(stack, in.ownText(obj, k)) {
 				continue

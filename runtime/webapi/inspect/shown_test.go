@@ -27,7 +27,7 @@ func TestConsolePlatform(t *testing.T) {
 		{`console.time("t"); console.timeLog("t", "so far", 1); await scheduler.wait(1500); console.timeEnd("t"); console.timeEnd("t")`,
 			"t: 0ms so far 1\nt: 1.500s\nNo such label 't' for console.timeEnd()"},
 		{`console.log(new Headers({b: "2", a: "1"}), new URLSearchParams("q=1&q=2"))`,
-			"Headers(2) { 'a' => '1', 'b' => '2' } URLSearchParams(2) { 'q' => '1', 'q' => '2' }"},
+			"Headers(2) { 'a' => '1', 'b' => '2', [immutable]: false } URLSearchParams(2) { 'q' => '1', 'q' => '2' }"},
 	} {
 		if got := logged(w, c[0]); got != c[1] {
 			t.Errorf("%s\n--- got\n%s\n--- want\n%s", c[0], got, c[1])
@@ -35,6 +35,9 @@ func TestConsolePlatform(t *testing.T) {
 	}
 	if got := logged(w, `console.log(new Response("x", {status: 404}))`); !strings.HasPrefix(got, "Response {\n") || !strings.Contains(got, "  status: 404,\n") {
 		t.Errorf("a Response is shown as %s", got)
+	}
+	if got := logged(w, `console.log(1, Object.create(URL.prototype))`); !strings.HasPrefix(got, "<Formatting threw (TypeError: Illegal invocation") || !strings.HasSuffix(got, ")>") {
+		t.Errorf("what has no attributes is shown as %s", got)
 	}
 	for _, source := range []string{
 		`Object.create(Response.prototype), structuredClone.constructor, globalThis`,

@@ -1,6 +1,8 @@
 package streams
 
 import (
+	"math/big"
+
 	"github.com/dop251/goja"
 
 	"minido.dev/minido/runtime/engine"
@@ -41,6 +43,18 @@ func (s *readable) length() int64 {
 		return src.body.Length()
 	}
 	return s.fixed
+}
+
+// shownLength is what the console says of length.
+func (s *readable) shownLength() goja.Value {
+	n := s.length()
+	if s.single && s.state == stateClosed {
+		n = 0
+	}
+	if n < 0 {
+		return goja.Undefined()
+	}
+	return s.p.VM.ToValue(big.NewInt(n))
 }
 
 func (p *Streams) newReadable() *readable { return &readable{p: p, fixed: -1} }
@@ -159,6 +173,13 @@ func defineReadable(p *Streams) *engine.Class[*readable] {
 		New:  func(call goja.ConstructorCall) *readable { return constructReadable(p, call) },
 		Accessors: []engine.Accessor[*readable]{
 			{Name: "locked", Get: func(s *readable, _ *goja.Object) goja.Value { return p.VM.ToValue(s.reader != nil) }},
+		},
+		Shown: []engine.Accessor[*readable]{
+			{Name: "state", Get: func(s *readable, _ *goja.Object) goja.Value {
+				return p.VM.ToValue([...]string{"readable", "closed", "errored"}[s.state])
+			}},
+			{Name: "supportsBYOB", Get: func(s *readable, _ *goja.Object) goja.Value { return p.VM.ToValue(s.controller.bytes) }},
+			{Name: "length", Get: func(s *readable, _ *goja.Object) goja.Value { return s.shownLength() }},
 		},
 		Methods: []engine.Method[*readable]{
 			{Name: "cancel", Fn: func(s *readable, call goja.FunctionCall) goja.Value {

@@ -466,6 +466,12 @@ func defineWritable(p *Streams) *engine.Class[*writable] {
 		Accessors: []engine.Accessor[*writable]{
 			{Name: "locked", Get: func(w *writable, _ *goja.Object) goja.Value { return p.VM.ToValue(w.writer != nil) }},
 		},
+		Shown: []engine.Accessor[*writable]{
+			{Name: "state", Get: func(w *writable, _ *goja.Object) goja.Value {
+				return p.VM.ToValue([...]string{"writable", "erroring", "closed", "errored"}[w.state])
+			}},
+			{Name: "expectsBytes", Get: func(w *writable, _ *goja.Object) goja.Value { return p.VM.ToValue(w.internal) }},
+		},
 		Methods: []engine.Method[*writable]{
 			{Name: "abort", Fn: func(w *writable, call goja.FunctionCall) goja.Value {
 				if w.writer != nil {

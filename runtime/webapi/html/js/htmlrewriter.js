@@ -39,9 +39,12 @@ function (native, p) {
   }
   const peek = (o) => { if (typeof o !== "object" || o === null || !Token.has(o)) throw new TypeError("Illegal invocation"); return Token.of(o); };
   const of = (o) => { const x = peek(o); if (x.done) throw new TypeError(EXPIRED); return x; };
+  const attributes = { Element: ["namespaceURI", "removed", "attributes", "tagName"], Text: ["removed", "lastInTextNode", "text"], Comment: ["removed", "text"], Doctype: ["systemId", "publicId", "name"] };
   const shape = (tag, members) => {
     const C = ({ [tag]: class { constructor() { throw new TypeError("Illegal constructor"); } } })[tag], proto = C.prototype;
-    p.ObjectDefineProperties(proto, p.ObjectGetOwnPropertyDescriptors(members(tag)));
+    const given = p.ObjectGetOwnPropertyDescriptors(members(tag)), ordered = {};
+    for (const name of attributes[tag] ?? []) ordered[name] = given[name]; // first, as workerd has them
+    p.ObjectDefineProperties(proto, p.ObjectAssign(ordered, given));
     p.tag(C, tag);
     return (x) => { const o = new Token(x, KEY); p.ReflectSetPrototypeOf(o, proto); return o; };
   };
