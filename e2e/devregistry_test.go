@@ -43,6 +43,7 @@ const tried = {
     return [n, date, map.size, big.toString(), bytes.length];
   },
   async "own function"(env) { return (await env.API.echo((x) => x + 1))(7); },
+  async compressed(env) { const r = await env.BACK.fetch("http://b/gzip"); return [r.headers.get("content-encoding"), await r.text()]; },
   undefined: async (env) => (await env.API.echo(undefined)) ?? null,
   async none(env) { try { await env.ROOM.getByName("x").no(); } catch (e) { return String(e); } },
 };
@@ -81,6 +82,7 @@ export default {
       server.addEventListener("message", (e) => e.data === "close" ? server.close(4321, "bye") : server.send("echo " + e.data));
       return new Response(null, { status: 101, webSocket: client });
     }
+    if (req.url.endsWith("/gzip")) return new Response("squeezed", { headers: { "content-encoding": "gzip" } });
     if (req.url.endsWith("/empty")) return new Response(null, { status: 204 });
     return new Response(req.method + " " + req.url + " " + (await req.text()).length, { status: 207, statusText: "Odd", headers: { "x-in": req.headers.get("x-in") ?? "" } });
   },
@@ -112,7 +114,7 @@ func TestDifferentialDevRegistry(t *testing.T) {
 					t.Errorf("%s: %s, not %s", path, body, want)
 				}
 			}
-			start(who.back, "back")
+			back := start(who.back, "back")
 			until(t, "the worker to be found", func() bool {
 				_, body := ask(t, "GET", front.url+"/call")
 				return body == `{"r":1}`
@@ -124,6 +126,10 @@ func TestDifferentialDevRegistry(t *testing.T) {
 				"undefined": `null`,
 			})
 			echoes(t, front.url)
+			if status, body := ask(t, "GET", front.url+"/back/gzip"); status != http.StatusOK || body != "squeezed" { // through both, and undone by the client
+				t.Errorf("%d %q", status, body)
+			}
+			until(t, "the tail worker to be told", func() bool { return strings.Contains(back.Output(), "tailed /back/x") })
 		})
 	}
 }
@@ -152,7 +158,7 @@ func tries(t *testing.T, front string, differs map[string]string) {
 		"props": `{"r":1}`, "room fetch": `"room http://room/path"`, "arguments": `[42,6,7]`, "target": `[11,12]`, "pipelined": `11`,
 		"throws": `[true,"no",true]`, "stream": `90000`, "stream there": `90000`, "request": `"POST hi"`, "post": `[207,"Odd","1","PUT http://b/p?q 100000"]`,
 		"empty": `[204,true]`, "none": `"TypeError: The RPC receiver does not implement the method \"no\"."`,
-		"echo": `[42,"2026-01-02T00:00:00.000Z",3,"18446744073709551616",1000000]`, "own function": `8`,
+		"echo": `[42,"2026-01-02T00:00:00.000Z",3,"18446744073709551616",1000000]`, "own function": `8`, "compressed": `["gzip","squeezed"]`,
 	}
 	maps.Copy(want, differs)
 	for name, want := range want {
@@ -224,10 +230,13 @@ func TestDevRegistryDebugPort(t *testing.T) {
 	answers(t, front.url+"/back/x", http.StatusMultiStatus, "GET "+front.url+"/back/x 0")
 	tries(t, front.url, map[string]string{"room": `["x",2]`, "writable": `6`, "undefined": `null`})
 	echoes(t, front.url)
+	until(t, "the tail worker to be told", func() bool { return strings.Contains(back.Output(), "tailed /back/x") })
 	if err := back.Close(); err != nil {
 		t.Fatal(err)
 	}
-	answers(t, front.url+"/object", http.StatusOK, "Error: dev registry: the other dev session does not answer: dial tcp "+entry["debugPortAddress"].(string)+": connect: connection refused")
+	if _, body := ask(t, "GET", front.url+"/object"); !strings.HasPrefix(body, "Error: dev registry: the other dev session does not answer: ") {
+		t.Error(body)
+	}
 }
 
 // Two processes find each other through the dev registry: requests, sockets, calls

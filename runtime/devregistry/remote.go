@@ -51,7 +51,18 @@ func (w Worker) Tail(traces []*event.Trace) {
 		return
 	}
 	if w.entry.Minido == nil {
-		w.r.opts.Report(fmt.Errorf("[dev-registry] Failed to forward tail events to %q: it runs in wrangler dev, which minido does not send them", w.name))
+		args, err := tailArgs(traces)
+		if err != nil {
+			w.r.opts.Report(fmt.Errorf("dev registry: tail events: %w", err))
+			return
+		}
+		w.wranglers("default", nil).Call(&event.Call{Path: []string{"tail"}, Args: args}, func(p *event.Payload, err error) {
+			if err != nil {
+				w.r.opts.Report(fmt.Errorf("[dev-registry] Failed to forward tail events to %q: %w", w.name, err))
+				return
+			}
+			debugport.Discard(p)
+		})
 		return
 	}
 	text, err := json.Marshal(tailed{w.name, traces})

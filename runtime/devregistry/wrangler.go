@@ -23,7 +23,7 @@ const servicePrefix = "core:user:"
 const dialTime = 5 * time.Second
 
 // maxPeers bounds the connections to the debug port.
-const maxPeers = 100
+const maxPeers = 1000
 
 // accept answers the connections to the debug port until it is closed.
 func (r *Registry) accept() {

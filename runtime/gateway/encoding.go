@@ -1,16 +1,12 @@
 package gateway
 
 import (
-	"bytes"
-	"io"
 	"mime"
 	"sort"
 	"strconv"
 	"strings"
 
-	"github.com/andybalholm/brotli"
-	"github.com/klauspost/compress/gzip"
-
+	"minido.dev/minido/internal/netx"
 	"minido.dev/minido/runtime/event"
 )
 
@@ -35,7 +31,7 @@ var compressible = map[string]bool{
 // accordingly. A worker's body is plain unless encodeBody is "manual": its
 // Content-Encoding says how to encode it. Beyond that the client's
 // Accept-Encoding decides, as at the edge. nil means as it is.
-func (x *exchange) chooseEncoding(resp *event.Response) *encoder {
+func (x *exchange) chooseEncoding(resp *event.Response) *netx.Encoder {
 	if resp.EncodeBody == "manual" {
 		return nil
 	}
@@ -53,7 +49,7 @@ func (x *exchange) chooseEncoding(resp *event.Response) *encoder {
 		return nil
 	}
 	h["Content-Encoding"] = []string{given}
-	return newEncoder(given)
+	return netx.NewEncoder(given)
 }
 
 func edgeCompresses(contentType []string) bool {
@@ -98,55 +94,4 @@ func preferred(accepts string) (coding string, ok bool) {
 		}
 	}
 	return "", len(offers) > 0
-}
-
-// encoder compresses a body as it passes. It belongs to one connection's goroutine.
-type encoder struct {
-	out bytes.Buffer
-	w   interface {
-		io.WriteCloser
-		Flush() error
-	}
-}
-
-func newEncoder(coding string) *encoder {
-	e := &encoder{}
-	if coding == "br" {
-		e.w = brotli.NewWriterLevel(&e.out, 4)
-	} else {
-		e.w = gzip.NewWriter(&e.out)
-	}
-	return e
-}
-
-// chunk returns everything that data compresses to: nothing lingers inside.
-func (e *encoder) chunk(data []byte) []byte {
-	e.must(e.w.Write(data))
-	e.must(0, e.w.Flush())
-	return e.take()
-}
-
-// finish returns the end of the stream.
-func (e *encoder) finish() []byte {
-	e.must(0, e.w.Close())
-	return e.take()
-}
-
-// all compresses a whole body.
-func (e *encoder) all(data []byte) []byte {
-	e.must(e.w.Write(data))
-	return e.finish()
-}
-
-func (e *encoder) take() []byte {
-	out := bytes.Clone(e.out.Bytes())
-	e.out.Reset()
-	return out
-}
-
-// must: a compressor that writes to memory cannot fail.
-func (e *encoder) must(_ int, err error) {
-	if err != nil {
-		panic("gateway: compressing into memory: " + err.Error())
-	}
 }

@@ -38,10 +38,10 @@ type exchange struct {
 	cancel  func(error)
 	start   time.Time
 	freed   bool
-	accepts string   // the client's Accept-Encoding
-	encoder *encoder // nil: the body goes out as it is
-	object  string   // whose response it is, for kill points
-	cause   string   // what it counts as there
+	accepts string        // the client's Accept-Encoding
+	encoder *netx.Encoder // nil: the body goes out as it is
+	object  string        // whose response it is, for kill points
+	cause   string        // what it counts as there
 
 	// cutShort: the request's body is malformed, or its client ended within it.
 	cutShort atomic.Bool

@@ -29,7 +29,7 @@ func (x *exchange) respond(resp *event.Response) {
 	}
 	// The head and a body that is at hand leave in one write, when the handler returns.
 	if x.encoder != nil {
-		whole = x.encoder.all(whole)
+		whole = x.encoder.All(whole)
 	}
 	x.w.Header()["Content-Length"] = []string{strconv.Itoa(len(whole))}
 	x.w.WriteHeader(resp.Status)
@@ -144,13 +144,13 @@ func (x *exchange) stream(status int, body event.Body, length int64) {
 			x.cut(fmt.Errorf("the body is longer than the %d bytes announced", length))
 		}
 		if x.encoder != nil {
-			data = x.encoder.chunk(data)
+			data = x.encoder.Chunk(data)
 		}
 		if x.write(data) != nil {
 			x.broken(body)
 		}
 	}
-	if x.encoder != nil && x.write(x.encoder.finish()) != nil {
+	if x.encoder != nil && x.write(x.encoder.Finish()) != nil {
 		x.broken(nil)
 	}
 	p.log()

@@ -36,7 +36,10 @@ func (t *tailing) call(name string, arg goja.Value) goja.Value {
 	if t.js == nil {
 		t.js = e.Load(tailPrelude, e.Native(
 			engine.Func{Name: "redact", Length: 1, Fn: func(call goja.FunctionCall) goja.Value {
-				return t.i.vm.ToValue(redactURL(call.Argument(0).String()))
+				return t.i.vm.ToValue(RedactURL(call.Argument(0).String()))
+			}},
+			engine.Func{Name: "secret", Length: 1, Fn: func(call goja.FunctionCall) goja.Value {
+				return t.i.vm.ToValue(SecretHeader(call.Argument(0).String()))
 			}},
 			engine.Func{Name: "error", Length: 1, Fn: func(call goja.FunctionCall) goja.Value { return t.errorInfo(call.Argument(0)) }},
 		)).(*goja.Object)
@@ -266,11 +269,11 @@ func (t *tailing) next(s *tailStream, e event.TailEvent) {
 	}
 }
 
-// redactURL replaces what may be an id or a secret (workerd: api/trace.c++,
+// RedactURL replaces what may be an id or a secret (workerd: api/trace.c++,
 // redactUrl): a run of 32 hexadecimal digits or more, dashes not counted, and a run
 // of 21 characters or more of base64 with two capitals, two small letters and two
-// digits at least.
-func redactURL(url string) string {
+// digits at least. Safe for concurrent use.
+func RedactURL(url string) string {
 	var b strings.Builder
 	inRun := func(c byte) bool {
 		return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '-' || c == '_' || c == '+'
@@ -292,6 +295,14 @@ func redactURL(url string) string {
 		}
 	}
 	return b.String()
+}
+
+// SecretHeader reports whether the value of a header, by its name in small letters, is
+// not shown to tail workers (workerd: api/trace.c++, FetchEventInfo::Request). Safe for
+// concurrent use.
+func SecretHeader(name string) bool {
+	return name == "cookie" || name == "set-cookie" ||
+		slices.ContainsFunc([]string{"auth", "jwt", "key", "secret", "token"}, func(part string) bool { return strings.Contains(name, part) })
 }
 
 func secretRun(run string) bool {

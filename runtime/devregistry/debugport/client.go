@@ -26,15 +26,16 @@ func lost(cause error) error {
 
 // Client is a connection to a debug port. Safe for concurrent use.
 type Client struct {
-	conn *capnp.Conn
-	port *capnp.Ref
+	conn  *capnp.Conn
+	port  *capnp.Ref
+	sched sched.Scheduler // for what blocks
 }
 
 // NewClient speaks over rwc, which is the Client's from then on; ended, if not nil, is
 // called once when the connection has ended.
 func NewClient(rwc io.ReadWriteCloser, s sched.Scheduler, ended func(cause error)) *Client {
 	c := capnp.New(rwc, capnp.Options{Scheduler: s, Lost: lost, Ended: ended})
-	return &Client{c, c.Bootstrap()}
+	return &Client{c, c.Bootstrap(), s}
 }
 
 // Close ends the connection; what is called fails.
@@ -135,7 +136,15 @@ func (t target) Fetch(req *event.Request, done func(*event.Response, error)) (ca
 	dispatcher := t.dispatcher(req.CF)
 	service := dispatcher.Call(getHTTPService, func(p capnp.Payload) { p.Content(0, 0) }, ignore)
 	dispatcher.Release()
-	x := &exchange{head: req.Method == "HEAD", done: done}
+	x := &exchange{head: req.Method == "HEAD", done: done, decode: func(b event.Body, coding string) event.Body {
+		if req.Raw || req.NoBrotli && coding == "br" {
+			return b
+		}
+		if decoded, ok := netx.DecodedBody(b, coding, t.c.sched.Go); ok {
+			return decoded
+		}
+		return b
+	}}
 	http := service.Field(0)
 	service.Release()
 	streams := false
@@ -169,7 +178,8 @@ func (t target) Fetch(req *event.Request, done func(*event.Response, error)) (ca
 
 // exchange is a request on its way; it is the peer's ClientRequestContext.
 type exchange struct {
-	head bool
+	head   bool
+	decode func(b event.Body, coding string) event.Body
 
 	mu       sync.Mutex // guards the fields below
 	done     func(*event.Response, error)
@@ -250,7 +260,7 @@ func (x *exchange) Call(c *capnp.Call) {
 		}
 		s := newSink(length, netx.ErrLost)
 		s.pipe.OnCancel(x.cancel)
-		resp.Body = s.pipe
+		resp.Body = x.decode(s.pipe, header.Get("Content-Encoding"))
 		x.mu.Lock()
 		x.body = s
 		x.mu.Unlock()

@@ -217,6 +217,9 @@ func staysHere(held any, to *capnp.Ref) string {
 	return fmt.Sprintf("A %T", held)
 }
 
+// Discard gives up what a result holds that nobody reads.
+func Discard(p *event.Payload) { release(p.Caps) }
+
 // release gives up what a payload holds that nobody will read.
 func release(caps []any) {
 	for _, held := range caps {

@@ -212,6 +212,9 @@ func (a *answering) answer(resp *event.Response, err error) {
 		}
 		resp.Body = nil
 	}
+	if coding := resp.Header.Get("Content-Encoding"); resp.Body != nil && resp.EncodeBody != "manual" && (coding == "gzip" || coding == "br") {
+		resp.Body = netx.EncodedBody(resp.Body, coding)
+	}
 	streams := false
 	p := a.back.Call(startResponse, func(p capnp.Payload) {
 		o := p.Content(0, 1).Struct(0, 2, 2)

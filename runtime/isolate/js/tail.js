@@ -2,8 +2,7 @@
 // events, and the JSON of what console methods were given.
 function (native, p) {
   "use strict";
-  const { ArrayIsArray, ArrayPrototypeMap, ArrayPrototypePush, JSONStringify, JSONParse, ObjectCreate, ObjectDefineProperty, ObjectGetPrototypeOf,
-    StringPrototypeIncludes } = p;
+  const { ArrayIsArray, ArrayPrototypeMap, ArrayPrototypePush, JSONStringify, JSONParse, ObjectCreate, ObjectDefineProperty, ObjectGetPrototypeOf } = p;
   const ObjectPrototype = ObjectGetPrototypeOf({});
   const classes = {};
   // instance makes an instance of a class that user code cannot construct.
@@ -13,15 +12,12 @@ function (native, p) {
     return p.ObjectAssign(ObjectCreate(C.prototype), fields);
   };
 
-  const secret = (name) => name === "cookie" || name === "set-cookie" ||
-    StringPrototypeIncludes(name, "auth") || StringPrototypeIncludes(name, "jwt") || StringPrototypeIncludes(name, "key") ||
-    StringPrototypeIncludes(name, "secret") || StringPrototypeIncludes(name, "token");
   const request = (r) => {
     const made = (url, redact) => {
       const headers = {};
       for (let i = 0; i < r.headers.length; i++) {
         const [name, value] = r.headers[i];
-        headers[name] = redact && secret(name) ? "REDACTED" : name in headers ? headers[name] + ", " + value : value;
+        headers[name] = redact && native.secret(name) ? "REDACTED" : name in headers ? headers[name] + ", " + value : value;
       }
       return instance("Request", { url, method: r.method, headers, cf: r.cf });
     };
