@@ -44,6 +44,7 @@ const tried = {
   },
   async "own function"(env) { return (await env.API.echo((x) => x + 1))(7); },
   async compressed(env) { const r = await env.BACK.fetch("http://b/gzip"); return [r.headers.get("content-encoding"), await r.text()]; },
+  nested: async (env) => [await env.API.nested().a.b(5), await env.API.nested().n, await env.API.nested().deep.s.inc(), (await env.API.getter).g],
   undefined: async (env) => (await env.API.echo(undefined)) ?? null,
   async none(env) { try { await env.ROOM.getByName("x").no(); } catch (e) { return String(e); } },
 };
@@ -69,6 +70,8 @@ export class Api extends WorkerEntrypoint {
   counter() { return new Counter(); }
   throws() { throw new RangeError("no"); }
   stream() { return new Response("xyz".repeat(30000)).body; }
+  nested() { return { a: { b: (x) => x * 2 }, n: 7, deep: { s: new Counter() } }; }
+  get getter() { return { g: 1 }; }
   echo(x) { return x; }
   async fill(w) { const x = w.getWriter(); await x.write(new TextEncoder().encode("abc")); await x.write(new TextEncoder().encode("def")); await x.close(); }
   async read(s) { return (await new Response(s).text()).length; }
@@ -158,7 +161,7 @@ func tries(t *testing.T, front string, differs map[string]string) {
 		"props": `{"r":1}`, "room fetch": `"room http://room/path"`, "arguments": `[42,6,7]`, "target": `[11,12]`, "pipelined": `11`,
 		"throws": `[true,"no",true]`, "stream": `90000`, "stream there": `90000`, "request": `"POST hi"`, "post": `[207,"Odd","1","PUT http://b/p?q 100000"]`,
 		"empty": `[204,true]`, "none": `"TypeError: The RPC receiver does not implement the method \"no\"."`,
-		"echo": `[42,"2026-01-02T00:00:00.000Z",3,"18446744073709551616",1000000]`, "own function": `8`, "compressed": `["gzip","squeezed"]`,
+		"echo": `[42,"2026-01-02T00:00:00.000Z",3,"18446744073709551616",1000000]`, "own function": `8`, "compressed": `["gzip","squeezed"]`, "nested": `[10,7,11,1]`,
 	}
 	maps.Copy(want, differs)
 	for name, want := range want {

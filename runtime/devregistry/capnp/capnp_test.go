@@ -62,7 +62,7 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// What is written is read back, the empty struct included, which is no null pointer.
+// What is written is read back.
 func TestWrite(t *testing.T) {
 	b := newBuilder()
 	o := b.root(2, 6)
@@ -86,6 +86,19 @@ func TestWrite(t *testing.T) {
 		[]string{texts.Text(0), texts.Text(1), texts.Text(2)}, s.Has(0), s.Has(3), items.Struct(1).Bool(9), items.Struct(1).Text(0), s.Has(5))
 	if want := `fffe 80000000 8000000000000001 "" "\x00\x01ß" ["a" "" "longer than a word"] true true true "in a list" false`; got != want || m.Err() != nil {
 		t.Errorf("%s, not %s; %v", got, want, m.Err())
+	}
+}
+
+// An empty struct right after its pointer is there.
+func TestWriteEmpty(t *testing.T) {
+	b := newBuilder()
+	b.root(0, 1).Struct(0, 0, 0)
+	m, err := readMessage(bytes.NewReader(b.bytes()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s := m.Root(); !s.Has(0) || m.Err() != nil {
+		t.Errorf("it is not there: %v", m.Err())
 	}
 }
 
@@ -270,6 +283,9 @@ func TestCalls(t *testing.T) {
 		outs = append(outs, out)
 	}
 	<-held
+	p, got = ask(root, 0, "those are there")
+	expect(got, "hello those are there")
+	p.Release()
 	late.Return(func(p Payload) { p.Content(0, 2).PutServer(1, counter()) })
 	for i, out := range outs {
 		expect(out, fmt.Sprintf("counted %d", i))

@@ -66,6 +66,7 @@ func (c *Client) Entrypoint(service, entrypoint string, props []byte) cfapi.Targ
 // The ways in which props travel (frankenvalue.capnp).
 const (
 	propsEmpty      = 0
+	propsJSON       = 1
 	propsSerialized = 2
 )
 

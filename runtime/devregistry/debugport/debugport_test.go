@@ -343,8 +343,25 @@ func TestCall(t *testing.T) {
 	if r := <-call(kept, &event.Call{Path: []string{"later"}}); r.err != nil || string(r.Bytes) != "mine later" {
 		t.Errorf("%+v", r)
 	}
+	select {
+	case <-mine.gone:
+		t.Error("it was ended while it was kept")
+	default:
+	}
 	kept.Release()
 	<-mine.gone
+
+	broken := event.NewPipe(-1)
+	r = <-call(at, &event.Call{Path: []string{"echo"}, Args: &event.Payload{Caps: []any{pushed{broken}}}})
+	if r.err != nil {
+		t.Fatal(r.err)
+	}
+	broken.Close(errors.New("halfway"))
+	failed := make(chan error, 1)
+	r.Caps[0].(event.Body).Read(func(_ []byte, err error) { failed <- err })
+	if err := <-failed; err != errReadPrematurely {
+		t.Error(err)
+	}
 
 	into := event.NewPipe(-1)
 	if r := <-call(at, &event.Call{Path: []string{"fill"}, Args: &event.Payload{Caps: []any{into}}}); r.err != nil {
@@ -357,6 +374,139 @@ func TestCall(t *testing.T) {
 		var e *event.Error
 		if r := <-call(at, &event.Call{Path: []string{"echo"}, Args: &event.Payload{Caps: []any{c}}}); !errors.As(r.err, &e) || e.Name != "DataCloneError" {
 			t.Errorf("%T: %v", c, r.err)
+		}
+	}
+}
+
+// streamClient calls the methods of a ByteStream and waits for them.
+func streamClient(t *testing.T, to *capnp.Ref, m capnp.Method, chunk string) {
+	t.Helper()
+	done := make(chan error, 1)
+	to.Call(m, func(p capnp.Payload) {
+		if m == write {
+			p.Content(0, 1).PutData(0, []byte(chunk))
+		}
+	}, func(_ capnp.Struct, _ *capnp.Results, err error) { done <- err }).Release()
+	if err := <-done; err != nil {
+		t.Errorf("%v %q: %v", m, chunk, err)
+	}
+}
+
+// A part of a stream ends without the stream; what is past its limit goes where its
+// callback says.
+func TestSubstream(t *testing.T) {
+	whole, next := newSink(-1, errors.New("lost")), newSink(-1, errors.New("lost"))
+	threads := sched.NewThreads(clock.Real{})
+	x, y := net.Pipe()
+	far := capnp.New(x, capnp.Options{Scheduler: threads, Bootstrap: whole, Lost: lost})
+	near := capnp.New(y, capnp.Options{Scheduler: threads, Lost: lost})
+	defer func() {
+		near.Close()
+		far.Close()
+		if err := threads.Close(context.Background()); err != nil {
+			t.Error(err)
+		}
+	}()
+	told := make(chan uint64, 1)
+	callback := &notified{told, next}
+	stream := near.Bootstrap()
+	part := func(limit uint64) *capnp.Ref {
+		p := stream.Call(getSubstream, func(p capnp.Payload) {
+			o := p.Content(1, 1)
+			o.PutServer(0, callback)
+			o.PutUint64(0, ^limit)
+		}, ignore)
+		defer p.Release()
+		return p.Field(0)
+	}
+	var got, past []byte
+	var reading sync.WaitGroup
+	for _, r := range []struct {
+		from *sink
+		into *[]byte
+	}{{whole, &got}, {next, &past}} {
+		reading.Add(1)
+		event.ReadAll(r.from.pipe, 0, func(text []byte, err error) {
+			*r.into = text
+			if err != nil {
+				t.Error(err)
+			}
+			reading.Done()
+		})
+	}
+	first := part(1 << 63)
+	streamClient(t, first, write, "abc")
+	streamClient(t, first, end, "")
+	first.Release()
+	if n := <-told; n != 3 {
+		t.Errorf("it ended after %d bytes", n)
+	}
+	second := part(5)
+	streamClient(t, second, write, "def")
+	streamClient(t, second, write, "ghij")
+	streamClient(t, second, write, "kl")
+	streamClient(t, second, end, "")
+	second.Release()
+	streamClient(t, stream, write, "!")
+	streamClient(t, stream, end, "")
+	stream.Release()
+	reading.Wait()
+	if string(got) != "abcdefgh!" || string(past) != "ijkl" {
+		t.Errorf("%q, %q", got, past)
+	}
+}
+
+// notified is a SubstreamCallback.
+type notified struct {
+	ended chan uint64
+	next  *sink
+}
+
+func (s *notified) Call(c *capnp.Call) {
+	if c.Method == ended {
+		s.ended <- c.Params.Uint64(0)
+		c.Return(func(p capnp.Payload) { p.Content(0, 0) })
+		return
+	}
+	returnObject(c, s.next)
+}
+
+func (s *notified) Close() {}
+
+// Props travel as a clone, or as JSON; those with more in them are refused by name.
+func TestProps(t *testing.T) {
+	for _, x := range []struct {
+		fill func(o capnp.Object)
+		want string
+	}{
+		{func(o capnp.Object) {}, "Api"},
+		{func(o capnp.Object) {
+			o.PutUint16(0, propsJSON)
+			o.PutText(0, `{"a":1}`)
+		}, "Api \xff\x0fo\"\x01aI\x02{\x01"},
+		{func(o capnp.Object) {
+			o.PutUint16(0, propsSerialized)
+			o.PutData(0, []byte("clone"))
+		}, "Api clone"},
+		{func(o capnp.Object) { o.PutUint32(4, 1) }, "props that are put together, or have bindings in them, do not reach minido"},
+		{func(o capnp.Object) { o.PutUint16(0, 4) }, "minido does not know props of the kind 4"},
+	} {
+		l := &local{w: &worker{}}
+		client, _ := ends(t, l)
+		done := make(chan error, 1)
+		client.port.Call(getEntrypoint, func(p capnp.Payload) {
+			o := p.Content(0, 3)
+			o.PutText(0, "known")
+			o.PutText(1, "Api")
+			x.fill(o.Struct(2, 2, 4))
+		}, func(_ capnp.Struct, _ *capnp.Results, err error) { done <- err }).Release()
+		err := <-done
+		got := l.asked
+		if err != nil {
+			got = err.Error()
+		}
+		if got != x.want {
+			t.Errorf("%q, not %q", got, x.want)
 		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"minido.dev/minido/internal/netx"
 	"minido.dev/minido/internal/sched"
 	"minido.dev/minido/runtime/cfapi"
+	"minido.dev/minido/runtime/clone"
 	"minido.dev/minido/runtime/devregistry/capnp"
 	"minido.dev/minido/runtime/event"
 )
@@ -62,6 +63,13 @@ func readProps(s capnp.Struct) (*event.Payload, error) {
 		return nil, nil
 	case kind == propsSerialized:
 		return &event.Payload{Bytes: bytes.Clone(s.Data(0))}, nil
+	case kind == propsJSON:
+		value, err := clone.GoFromJSON([]byte(s.Text(0)))
+		if err != nil {
+			return nil, err
+		}
+		data, err := clone.EncodeFromGo(value)
+		return &event.Payload{Bytes: data}, err
 	default:
 		return nil, fmt.Errorf("minido does not know props of the kind %d", kind)
 	}

@@ -98,15 +98,16 @@ func (s *sink) done(c *capnp.Call, err error) {
 }
 
 // substream is a part of a stream that somebody else writes: up to its end, which is not
-// the stream's, or to a number of bytes. Its fields are used by the deed that is being
-// done.
+// the stream's, or to a number of bytes.
 type substream struct {
-	of    *sink
-	back  *capnp.Ref // SubstreamCallback
-	once  sync.Once
-	count uint64
-	left  uint64
-	rest  *capnp.Ref // where goes what is past the limit
+	of   *sink
+	back *capnp.Ref // SubstreamCallback
+
+	count, left uint64 // used by the deed that is being done
+
+	mu     sync.Mutex // guards the fields below
+	rest   *capnp.Ref // where goes what is past the limit
+	closed bool
 }
 
 var _ capnp.Server = (*substream)(nil)
@@ -121,8 +122,11 @@ func (s *substream) Call(c *capnp.Call) {
 }
 
 func (s *substream) next(c *capnp.Call) {
-	if s.rest != nil {
-		s.pass(c, c.Params.Data(0))
+	s.mu.Lock()
+	rest := s.rest
+	s.mu.Unlock()
+	if rest != nil {
+		s.pass(rest, c, c.Params.Data(0))
 		return
 	}
 	if c.Method == end {
@@ -144,33 +148,42 @@ func (s *substream) next(c *capnp.Call) {
 			return
 		}
 		p := s.back.Call(reachedLimit, func(p capnp.Payload) { p.Content(0, 0) }, ignore)
-		s.rest = p.Field(0)
+		rest := p.Field(0)
 		p.Release()
 		if len(over) == 0 {
 			s.of.done(c, nil)
-			return
+		} else {
+			s.pass(rest, c, over)
 		}
-		s.pass(c, over)
+		s.mu.Lock()
+		s.rest = rest
+		closed := s.closed
+		s.mu.Unlock()
+		if closed {
+			rest.Release()
+		}
 	})
 }
 
 // pass gives a call to what comes after the limit.
-func (s *substream) pass(c *capnp.Call, chunk []byte) {
+func (s *substream) pass(rest *capnp.Ref, c *capnp.Call, chunk []byte) {
 	fill := func(p capnp.Payload) { p.Content(0, 0) }
 	if c.Method == write {
 		fill = func(p capnp.Payload) { p.Content(0, 1).PutData(0, chunk) }
 	}
-	s.rest.Call(c.Method, fill, func(_ capnp.Struct, _ *capnp.Results, err error) { s.of.done(c, err) }).Release()
+	rest.Call(c.Method, fill, func(_ capnp.Struct, _ *capnp.Results, err error) { s.of.done(c, err) }).Release()
 }
 
 // Close implements capnp.Server.
 func (s *substream) Close() {
-	s.once.Do(func() {
-		s.back.Release()
-		if s.rest != nil {
-			s.rest.Release()
-		}
-	})
+	s.back.Release()
+	s.mu.Lock()
+	rest := s.rest
+	s.closed = true
+	s.mu.Unlock()
+	if rest != nil {
+		rest.Release()
+	}
 }
 
 // Close implements capnp.Server.
