@@ -33,7 +33,7 @@ VITEST := vitest/bundled/made/vitest.json.gz
 CODECS := runtime/binding/images/picture/codecs/made/webp.wasm.gz
 BUNDLED := $(VITEST) $(CODECS)
 
-.PHONY: dashboard-cost demo-binary alone behind plain-built race-built strangers pairs dead fuzz fuzz-syntax help demo test compiled check short unit plain race e2e hostile soak campaign points equivalence swarm cycles build npm release release-check npm-pack npm-versions release-start release-start-windows vet-systems newest docs docs-test recording bench load differential lint clean
+.PHONY: dashboard-cost differential-calls demo-binary alone behind plain-built race-built strangers pairs dead fuzz fuzz-syntax help demo test compiled check short unit plain race e2e hostile soak campaign points equivalence swarm cycles build npm release release-check npm-pack npm-versions release-start release-start-windows vet-systems newest docs docs-test recording bench load differential lint clean
 
 help:
 	@echo 'make demo          watch a real agent die by SIGKILL in mid-fiber, and recover'
@@ -45,6 +45,7 @@ help:
 	@echo 'make dashboard-cost  what an open dashboard costs the server'
 	@echo 'make bench         start-up, recovery, requests/s and memory, as a table'
 	@echo 'make differential  the same requests to minido and to the reference, compared'
+	@echo 'make differential-calls  CALLS=4000@7 random calls of the whole API with odd arguments, compared with the reference'
 	@echo 'make strangers     small projects as wrangler users write them, under minido and the reference; STRANGERS=hono for some'
 	@echo 'make fuzz-syntax   SYNTAX=20000 random programs over the syntax around await, compared with the reference'
 	@echo 'make fuzz          each fuzz test in turn, FUZZ_SECONDS=3600 in all'
@@ -330,6 +331,13 @@ load:
 differential: build npm $(REFERENCE)/.package-lock.json
 	MINIDO_BIN='$(abspath $(BIN))' MINIDO_REFERENCE='$(abspath $(REFERENCE))' \
 		$(GO) test -count=1 -timeout 30m -run Differential ./...
+
+# CALLS random calls of every function, method, getter and setter with odd arguments, which
+# wrangler dev and minido answer; prints what differs, in groups. CALLS=4000@7 has the seed 7.
+CALLS ?= 4000
+differential-calls: build npm $(REFERENCE)/.package-lock.json
+	MINIDO_CALLS='$(CALLS)' MINIDO_BIN='$(abspath $(BIN))' MINIDO_REFERENCE='$(abspath $(REFERENCE))' \
+		$(GO) test -count=1 -timeout 30m -v -run 'TestDifferentialCalls$$' ./e2e
 
 # The projects of fixtures/strangers, started as they are by both, and asked the same.
 # STRANGERS picks those whose names contain it; UPDATE=-update writes their answers.txt.

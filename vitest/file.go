@@ -405,7 +405,7 @@ func (r *fileRun) request() map[string]any {
 	case o.New:
 		update = "new"
 	}
-	req := map[string]any{"file": filepath.ToSlash(r.file), "dir": filepath.ToSlash(r.project.worker.Dir), "env": s.Env, "config": config, "update": update, "isolated": s.Isolated}
+	req := map[string]any{"file": filepath.ToSlash(r.file), "dir": filepath.ToSlash(r.project.worker.Dir), "env": s.Env, "config": config, "update": update, "isolated": s.Isolated, "lenient": s.Lenient, "source": r.project.isSource(r.file)}
 	if r.test != "" {
 		req["chaos"], req["update"] = r.test, "none"
 	}

@@ -1,10 +1,12 @@
 package vitest
 
 import (
+	"bytes"
 	"crypto/sha1"
 	"encoding/hex"
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -35,7 +37,16 @@ func (o *Options) find(c *settings) ([]string, error) {
 			}
 			return nil
 		}
-		if matches(c.Include, rel) && !matches(c.Exclude, rel) && o.wants(rel) {
+		if matches(c.Exclude, rel) || !o.wants(rel) {
+			return nil
+		}
+		tests := matches(c.Include, rel)
+		if !tests && matches(c.IncludeSource, rel) {
+			if tests, err = hasOwnTests(file); err != nil {
+				return err
+			}
+		}
+		if tests {
 			all = append(all, file)
 		}
 		return nil
@@ -45,6 +56,18 @@ func (o *Options) find(c *settings) ([]string, error) {
 	}
 	slices.Sort(all)
 	return o.shard(all, c.root), nil
+}
+
+// isSource says whether a test file is one for its own tests alone (test.includeSource).
+func (p *project) isSource(file string) bool {
+	rel, err := filepath.Rel(p.settings.root, file)
+	return err == nil && !slices.ContainsFunc(p.settings.Include, func(g string) bool { return glob.Match(g, filepath.ToSlash(rel)) })
+}
+
+// hasOwnTests says whether a source file may have tests in it, as vitest does.
+func hasOwnTests(file string) (bool, error) {
+	text, err := os.ReadFile(file)
+	return bytes.Contains(text, []byte("import.meta.vitest")), err
 }
 
 func (o *Options) wants(rel string) bool {

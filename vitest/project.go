@@ -211,7 +211,7 @@ func (p *project) generate(files []string) error {
 	if p.worker.Main != "" {
 		again = fmt.Sprintf("() => import(%s)", quote(p.worker.Main))
 	}
-	fmt.Fprintf(&sb, "};\nexport default wrapDefault(%s.default, { runner, files, main: %s, path: %s });\n", main, again, quote(p.worker.Main))
+	fmt.Fprintf(&sb, "};\nexport default wrapDefault(%s.default, { runner, files, main: %s, path: %s, reset: () => vi.resetModules() });\n", main, again, quote(p.worker.Main))
 	dir, err := generated(p.options.CacheDir, "main", map[string]string{"main.js": sb.String()})
 	p.entry = filepath.Join(dir, "main.js")
 	return err
@@ -350,7 +350,6 @@ func (p *project) amend(b *bundle.Options) {
 	for _, process := range []string{"process", "global.process", "globalThis.process"} { // tests stub it
 		b.Define[process+".env.NODE_ENV"] = "globalThis.__vitest_worker__.metaEnv.NODE_ENV"
 	}
-	b.Define["import.meta.vitest"] = "undefined"
 	for from, to := range p.settings.Define {
 		b.Define[from] = to
 	}

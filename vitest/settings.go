@@ -17,6 +17,7 @@ type settings struct {
 	file string // the configuration, or ""
 
 	Include, Exclude, SetupFiles []string
+	IncludeSource                []string // source files with tests of their own in them
 	SnapshotSerializers          []string // modules
 	Globals                      bool
 	TestTimeout, HookTimeout     float64 // milliseconds
@@ -54,6 +55,8 @@ type poolSettings struct {
 	Wrangler, Environment, Main string
 	// Plugin says that there are options of the plugin.
 	Plugin bool
+	// Lenient says that an unhandled rejection fails nothing.
+	Lenient bool
 	// Isolated gives each test storage of its own.
 	Isolated bool
 	// Bindings, Date and Flags are the plugin's miniflare options that are known.

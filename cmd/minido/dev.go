@@ -62,7 +62,7 @@ type devCommand struct {
 	NoRecord     bool     `help:"Record no bodies, headers and frames for the dashboard and the inspector; they are recorded only while one of them watches."`
 	NoControl    bool     `help:"Do not offer the control API."`
 	Inspector    int      `name:"inspector-port" placeholder:"N" default:"-1" help:"Port of the inspector for DevTools and editors (console, objects, sources, expressions, CPU profiles, heap snapshots; no breakpoints), on loopback; 0 takes a free one. Default: none."`
-	CPUMs        int      `name:"cpu-ms" placeholder:"N" help:"How long one turn may compute, in milliseconds. Default: limits.cpu_ms of the wrangler file, or 30000."`
+	CPUMs        int      `name:"cpu-ms" placeholder:"N" help:"How long one turn may compute, in milliseconds. Default: a hundred times limits.cpu_ms of the wrangler file, which is meant for V8, up to 30000; or 30000."`
 	HeapMB       int      `name:"heap-mb" placeholder:"N" default:"1024" help:"Memory of the process at which the isolate that grew most is thrown away; 0 sets no limit."`
 	NoDefer      bool     `help:"Evaluate every module in import order, even those that declare no side effects."`
 	NoWatch      bool     `help:"Do not reload when files change."`

@@ -169,11 +169,15 @@ export function boom(n: T): never {
 await Promise.resolve();
 `,
 	}
-	for _, async := range []bool{false, true} {
+	for i, async := range []bool{false, true, true} {
+		pattern := i == 2 // of an import()
 		if !async {
 			files["lib/boom.ts"] = strings.Replace(files["lib/boom.ts"], "await ", "", 1)
 		} else {
-			files["lib/boom.ts"] += "await 1;\n"
+			files["lib/boom.ts"] += "await 1;\n" // behind what is asked for
+		}
+		if pattern {
+			files["main.ts"] += "export const load = (name: string) => import(`./lib/${name}.ts`);\n"
 		}
 		r := runFiles(t, files, Options{})
 		fn, _ := goja.AssertFunction(r.exports.Get("run"))
@@ -192,7 +196,7 @@ await Promise.resolve();
 			got = append(got, fmt.Sprintf("%s:%d:%d", src, line, col))
 		}
 		if s := strings.Join(got, " "); s != "lib/boom.ts:5:9 main.ts:4:25" {
-			t.Errorf("async=%v: stack = %s", async, s)
+			t.Errorf("async=%v, pattern=%v: stack = %s", async, pattern, s)
 		}
 	}
 }

@@ -50,6 +50,7 @@ func (o *Options) buildGlobs(s source, maps bool) api.BuildResult {
 		opts.Sourcemap, opts.SourcesContent = api.SourceMapExternal, api.SourcesContentExclude
 	}
 	opts.Stdin.ResolveDir, opts.AbsWorkingDir = dir, dir
+	opts.Outdir = dir // so that the source map calls the file by its base name, as that of others
 	externals := opts.Plugins[0]
 	opts.Plugins = []api.Plugin{{Name: "minido-globs", Setup: func(b api.PluginBuild) {
 		b.OnResolve(api.OnResolveOptions{Filter: ".*"}, func(a api.OnResolveArgs) (api.OnResolveResult, error) {

@@ -449,8 +449,21 @@ func (in *instance) meta(r *record) goja.Value {
 		url = "file:///" + strings.TrimPrefix(place, "/")
 		failed = errors.Join(o.Set("filename", place), o.Set("dirname", path.Dir(place)))
 	}
-	if err := errors.Join(failed, o.Set("url", url), o.Set("main", r.id == in.b.entry)); err != nil {
+	if err := errors.Join(failed, o.Set("url", url), o.Set("main", r.id == in.b.entry), in.ownTests(o)); err != nil {
 		in.throw(err)
 	}
 	return o
+}
+
+// ownTests gives import.meta its member vitest: in the file whose tests run it is vitest,
+// elsewhere undefined.
+func (in *instance) ownTests(meta *goja.Object) error {
+	own := in.vm.ToValue(func(goja.FunctionCall) goja.Value {
+		worker, _ := in.vm.Get("__vitest_worker__").(*goja.Object)
+		if worker == nil || !meta.Get("filename").SameAs(orUndefined(worker.Get("filepath"))) {
+			return goja.Undefined()
+		}
+		return orUndefined(in.vm.Get("__vitest_index__"))
+	})
+	return meta.DefineAccessorProperty("vitest", own, nil, goja.FLAG_TRUE, goja.FLAG_TRUE)
 }

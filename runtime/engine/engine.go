@@ -99,6 +99,15 @@ const (
 	DefaultCallDepth = 9000
 )
 
+// slowdown is how much longer computation takes here than in V8, at worst (docs/benchmarks.md).
+const slowdown = 100
+
+// TurnLimitFor is the limit of a turn for one of production's, which counts V8's time: the
+// same work is to fit into it here. Limits above DefaultTurnLimit are kept; 0 is none.
+func TurnLimitFor(production time.Duration) time.Duration {
+	return max(production, min(slowdown*production, DefaultTurnLimit))
+}
+
 // Engine is one isolate's runtime. Unless a method says otherwise it is
 // loop-confined: call it on the loop, or before the first Post.
 type Engine struct {

@@ -323,3 +323,14 @@ func BenchmarkTurn(b *testing.B) {
 	}
 	th.Close(context.Background())
 }
+
+// A limit that is meant for V8 leaves an interpreter time for the same work; no limit stays none.
+func TestTurnLimitFor(t *testing.T) {
+	for limit, want := range map[time.Duration]time.Duration{ // order-independent: each by itself
+		0: 0, 10 * time.Millisecond: time.Second, 50 * time.Millisecond: 5 * time.Second, time.Second: DefaultTurnLimit, 5 * time.Minute: 5 * time.Minute,
+	} {
+		if got := TurnLimitFor(limit); got != want {
+			t.Errorf("for %v: %v, want %v", limit, got, want)
+		}
+	}
+}

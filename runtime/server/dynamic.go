@@ -18,6 +18,7 @@ import (
 	"minido.dev/minido/runtime/bundle"
 	"minido.dev/minido/runtime/cfapi"
 	"minido.dev/minido/runtime/config"
+	"minido.dev/minido/runtime/engine"
 	"minido.dev/minido/runtime/event"
 	"minido.dev/minido/runtime/isolate"
 )
@@ -181,8 +182,8 @@ func (d *dynamics) start(w *dynamicWorker, n int, code driver.Code, p *config.Pr
 		tail = dynamicTails{code.Tails, code.StreamingTails}
 	}
 	limit := d.opts.TurnLimit
-	if code.CPU > 0 && (limit == 0 || code.CPU < limit) {
-		limit = code.CPU
+	if own := engine.TurnLimitFor(code.CPU); own > 0 && (limit == 0 || own < limit) {
+		limit = own
 	}
 	scheduler := d.opts.Scheduler
 	if code.Beside != nil {

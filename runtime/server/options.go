@@ -87,7 +87,7 @@ type Options struct {
 	// Opened, if set, is called for each object that comes into memory. It must not
 	// block.
 	Opened func()
-	// TurnLimit bounds the CPU time of a turn; 0 is limits.cpu_ms of the wrangler
+	// TurnLimit bounds the CPU time of a turn; 0 is that for limits.cpu_ms of the wrangler
 	// file, or the engine's default.
 	TurnLimit time.Duration
 	// Machine is the time of what the machine does: the CPU time of turns, waiting
@@ -196,7 +196,7 @@ func (o *Options) turnLimit(p *config.Project) time.Duration {
 	if o.TurnLimit > 0 {
 		return o.TurnLimit
 	}
-	return time.Duration(p.Limits.CPUMilliseconds) * time.Millisecond
+	return engine.TurnLimitFor(time.Duration(p.Limits.CPUMilliseconds) * time.Millisecond)
 }
 
 // subrequests is the limit of the configuration (limits.subrequests), else

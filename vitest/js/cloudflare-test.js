@@ -216,7 +216,7 @@ class QueueMessage {
   ack() { this.#decide("ack"); }
 }
 
-class MessageBatch {
+class QueueController {
   [decided] = "";
   constructor(given, queue, messages) {
     illegal(given);
@@ -238,11 +238,11 @@ class MessageBatch {
 export function createMessageBatch(queue, messages) {
   if (arguments.length === 0) throw new TypeError("Failed to execute 'createMessageBatch': parameter 1 is not of type 'string'.");
   if (!Array.isArray(messages)) throw new TypeError("Failed to execute 'createMessageBatch': parameter 2 is not of type 'Array'.");
-  return new MessageBatch(flag, queue, messages);
+  return new QueueController(flag, queue, messages);
 }
 
 export async function getQueueResult(batch, ctx) {
-  if (!(batch instanceof MessageBatch)) throw new TypeError("Failed to execute 'getQueueResult': parameter 1 is not of type 'MessageBatch'.\nYou must call 'createMessageBatch()' to get a 'MessageBatch' instance.");
+  if (!(batch instanceof QueueController)) throw new TypeError("Failed to execute 'getQueueResult': parameter 1 is not of type 'MessageBatch'.\nYou must call 'createMessageBatch()' to get a 'MessageBatch' instance.");
   if (!(ctx instanceof ExecutionContext)) throw new TypeError("Failed to execute 'getQueueResult': parameter 2 is not of type 'ExecutionContext'.\nYou must call 'createExecutionContext()' to get an 'ExecutionContext' instance.");
   await waitOnExecutionContext(ctx);
   const of = (what) => batch.messages.filter((m) => m[decided] === what);

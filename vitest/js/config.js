@@ -58,7 +58,7 @@ globalThis.URL ??= class {
   toString() { return this.href; }
 };
 
-const known = new Set(["include", "exclude", "setupFiles", "globals", "globalSetup", "projects", "testTimeout", "hookTimeout", "retry", "alias", "env", "root", "name", "pool", "poolOptions", "environment",
+const known = new Set(["include", "includeSource", "exclude", "setupFiles", "globals", "globalSetup", "projects", "testTimeout", "hookTimeout", "retry", "alias", "env", "root", "name", "pool", "poolOptions", "environment",
   "reporters", "coverage", "passWithNoTests", "isolate", "fileParallelism", "maxWorkers", "minWorkers", "watch", "deps", "server", "typecheck", "sequence", "bail", "clearMocks", "mockReset", "restoreMocks",
   "unstubEnvs", "unstubGlobals", "fakeTimers", "allowOnly", "dangerouslyIgnoreUnhandledErrors", "maxConcurrency", "chaiConfig", "expect", "provide", "snapshotFormat", "slowTestThreshold", "silent", "includeTaskLocation", "css", "logHeapUsage", "teardownTimeout", "outputFile", "open", "ui", "api", "experimental", "snapshotSerializers", "tags", "strictTags", "diff", "benchmark", "disableConsoleIntercept", "hideSkippedTests", "cache", "inspect", "inspectBrk", "execArgv", "vmMemoryLimit", "attachmentsDir", "onConsoleLog", "printConsoleTrace"]);
 const passed = ["sequence", "clearMocks", "mockReset", "restoreMocks", "unstubEnvs", "unstubGlobals", "fakeTimers", "allowOnly", "maxConcurrency", "chaiConfig", "expect", "provide", "snapshotFormat", "tags", "strictTags"];
@@ -106,8 +106,10 @@ export async function settle(given, provided) {
     }
   }
   for (const key of Object.keys(options)) if (!pool.has(key)) refused.push("the pool's option " + key);
-  // The pool of earlier versions gave each test storage of its own, unless it was told not to.
-  const isolated = options.isolatedStorage ?? (found !== undefined && found === test.poolOptions?.workers);
+  // The pool of earlier versions gave each test storage of its own, unless it was told not
+  // to, and heard of no unhandled rejection.
+  const earlier = found !== undefined && found === test.poolOptions?.workers;
+  const isolated = options.isolatedStorage ?? earlier;
   const { compatibilityDate, compatibilityFlags, ...rest } = options.miniflare ?? {};
   const before = functions.length;
   const { texts, add, others, outbound } = worker(rest, refused);
@@ -123,9 +125,9 @@ export async function settle(given, provided) {
   const vitest = test.diff === undefined ? {} : { diff: test.diff };
   for (const key of passed) if (test[key] !== undefined) vitest[key] = test[key];
   return JSON.stringify({
-    root: test.root ?? config.root, include: list(test.include).flatMap(expand), exclude: list(test.exclude).flatMap(expand), setupFiles: list(test.setupFiles), globals: test.globals === true, snapshotSerializers: list(test.snapshotSerializers),
+    root: test.root ?? config.root, include: list(test.include).flatMap(expand), includeSource: list(test.includeSource).flatMap(expand), exclude: list(test.exclude).flatMap(expand), setupFiles: list(test.setupFiles), globals: test.globals === true, snapshotSerializers: list(test.snapshotSerializers),
     testTimeout: test.testTimeout, hookTimeout: test.hookTimeout, retry: typeof test.retry === "number" ? test.retry : 0, bail: test.bail, alias, patterns, define, env: test.env, vitest,
-    wrangler: options.wrangler?.configPath, environment: options.wrangler?.environment, main: options.main, plugin: found !== undefined, isolated, bindings: texts, add, others, outbound, functions: functions.slice(before).map((_, n) => before + n), date: compatibilityDate, flags: compatibilityFlags, refused,
+    wrangler: options.wrangler?.configPath, environment: options.wrangler?.environment, main: options.main, plugin: found !== undefined, lenient: earlier || test.dangerouslyIgnoreUnhandledErrors === true, isolated, bindings: texts, add, others, outbound, functions: functions.slice(before).map((_, n) => before + n), date: compatibilityDate, flags: compatibilityFlags, refused,
     assets: [...directories], late, failed,
     coverage: test.coverage === undefined ? undefined : coverage(test.coverage),
     name: typeof test.name === "string" ? test.name : test.name?.label, globalSetup: list(test.globalSetup), projects: await projects(test.projects, config),

@@ -2,6 +2,11 @@
 // (https://undici.nodejs.org/#/docs/api/MockAgent), for fetch().
 const original = globalThis.fetch;
 
+class UndiciError extends Error {
+  name = "UndiciError";
+  code = "UND_ERR";
+}
+
 class InvalidArgumentError extends Error {
   name = "InvalidArgumentError";
   code = "UND_ERR_INVALID_ARG";
@@ -214,7 +219,7 @@ export class MockAgent {
     const pending = this.pendingInterceptors();
     if (pending.length === 0) return;
     const list = pendingInterceptorsFormatter !== undefined ? pendingInterceptorsFormatter.format(pending) : pending.map((p) => `- ${p.method} ${p.origin}${p.path} ${p.data.statusCode} { persist: ${p.persist}, invoked: ${p.timesInvoked}, remaining: ${p.persist ? "Infinity" : p.times - p.timesInvoked} }`).join("\n");
-    throw new Error(pending.length === 1 ? `1 interceptor is pending:\n\n${list}` : `${pending.length} interceptors are pending:\n\n${list}`);
+    throw new UndiciError(pending.length === 1 ? `1 interceptor is pending:\n\n${list}` : `${pending.length} interceptors are pending:\n\n${list}`);
   }
 
   async #dispatch(request, url, key, signal) {

@@ -154,6 +154,16 @@ func TestAppSuites(t *testing.T) {
 	golden.Lines(t, "testdata/apps.txt", lines(run(t, vitest.Options{Config: "apps.config.ts"})))
 }
 
+// More of them, likewise: what most projects test; D1, queues and Workflows at an early date;
+// syntax and imports; tests within source files.
+func TestMoreSuites(t *testing.T) {
+	for name, config := range map[string]string{"basics": "basics.config.ts", "flows": "flows.config.ts", "syntax": "syntax.config.mts", "insource": "insource.config.ts"} { // order-independent: each by itself
+		t.Run(name, func(t *testing.T) {
+			golden.Lines(t, "testdata/"+name+".txt", lines(run(t, vitest.Options{Config: config})))
+		})
+	}
+}
+
 // Suites about mocks and spies of modules, objects and events, which Cloudflare's plugin
 // passes, too.
 func TestFurtherSuites(t *testing.T) {
@@ -468,7 +478,7 @@ func TestEndlessTest(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, text := range map[string]string{
-		"wrangler.jsonc": `{"name": "w", "main": "w.ts", "compatibility_date": "2026-08-01", "limits": {"cpu_ms": 3000}}`, "w.ts": `export default {}`,
+		"wrangler.jsonc": `{"name": "w", "main": "w.ts", "compatibility_date": "2026-08-01", "limits": {"cpu_ms": 30}}`, "w.ts": `export default {}`,
 		"a.test.ts": "import { it } from \"vitest\";\nit(\"is fine\", () => {});\nit(\"loops\", () => {\n  for (let n = 0; ; n++) globalThis.last = n;\n});\n",
 		"b.test.ts": "import { it } from \"vitest\";\nit(\"goes on\", () => {});\n",
 	} {

@@ -79,7 +79,7 @@ const does = {
     return streamed.map(String).sort();
   },
   noTail: (env) => env.LOADER.load(code("export default {}", { tails: [5] })),
-  cpu: (env) => env.LOADER.load(code("export default { fetch: () => { for (;;); } }", { limits: { cpuMs: 20 } })).getEntrypoint().fetch("http://x/").then((r) => r.text()),
+  cpu: (env) => env.LOADER.load(code("export default { fetch: () => { for (;;); } }", { limits: { cpuMs: 2 } })).getEntrypoint().fetch("http://x/").then((r) => r.text()),
   async subrequests(env) {
     const w = env.LOADER.load(code("export default { async fetch() { let n = 0; try { for (; n < 9; n++) await (await fetch('http://y/')).text(); } catch (e) { return new Response(n + e.message); } } }", { limits: { subRequests: 2 }, globalOutbound: env.TOOL }));
     return (await w.getEntrypoint().fetch("http://x/")).text();

@@ -123,6 +123,8 @@ function (native, p) {
         controller.close();
       },
     });
+    // Its methods await what they return: before unhandled_rejection_after_microtask_checkpoint
+    // a promise that is rejected and handled a job later counts as unhandled.
     class WorkflowStep extends RpcTarget {
       #engine;
       #run;
@@ -155,19 +157,19 @@ function (native, p) {
         const full = { ...defaults, ...config, retries: { ...defaults.retries, ...config.retries } };
         const key = this.#key("do", name);
         if (undo !== undefined) this.#engine.undoable(this.#run, key, name, { ...undo, stepConfig: full });
-        return this.#engine.perform(this.#run, key, name, full, callback);
+        return await this.#engine.perform(this.#run, key, name, full, callback);
       }
       async sleep(name, duration) {
-        return this.#engine.sleep(this.#run, this.#key("sleep", name), DateNow() + durationOf(duration));
+        return await this.#engine.sleep(this.#run, this.#key("sleep", name), DateNow() + durationOf(duration));
       }
       async sleepUntil(name, at) {
         const wake = typeof at === "number" ? at : DatePrototypeGetTime(at);
         const key = this.#key("sleep", name);
         if (wake < DateNow() && !this.#engine.known(key)) throw new p.Error("You can't sleep until a time in the past, time-traveler");
-        return this.#engine.sleep(this.#run, key, wake);
+        return await this.#engine.sleep(this.#run, key, wake);
       }
       async waitForEvent(name, options) {
-        return this.#engine.event(this.#run, this.#key("event", name), `${options.type}`, durationOf(options.timeout || "24 hours"));
+        return await this.#engine.event(this.#run, this.#key("event", name), `${options.type}`, durationOf(options.timeout || "24 hours"));
       }
     }
 
@@ -301,10 +303,11 @@ function (native, p) {
       }
       async forget(reason) {
         this.#abort(reason);
-        await this.#storage.deleteAlarm();
-        await this.#storage.deleteAll();
+        const gone = [this.#storage.deleteAlarm(), this.#storage.deleteAll()];
         this.#mocked = false;
-        this.#tables();
+        this.#tables(); // at once: the alarm may go on before that is told
+        await gone[0];
+        await gone[1];
       }
 
       // fetch is for people, by the explorer: what an instance is, and what is done to it.
@@ -489,8 +492,8 @@ function (native, p) {
           if (this.#idle()) break;
           await this.#until(this.#next());
         }
-        const status = this.#instance().status;
-        if (finished[status] || status === "paused") return;
+        const status = this.#instance()?.status;
+        if (status === undefined || finished[status] || status === "paused") return;
         const next = this.#next();
         const beat = this.#since + heartbeatMs;
         if (next === undefined) await this.#storage.setAlarm(MathMax(beat, DateNow() + heartbeatMs));
@@ -571,7 +574,8 @@ function (native, p) {
         if (this.#run !== run) throw new p.Error("Aborting engine: this run of the instance is over");
       }
       #idle() {
-        const status = this.#instance().status;
+        const status = this.#instance()?.status;
+        if (status === undefined) return true; // forgotten
         if (status === "waitingForPause" && this.#active === 0) {
           this.#set("paused", ", paused = ?", DateNow());
           this.#abort("Aborting engine: User called pause");
@@ -650,7 +654,7 @@ function (native, p) {
         this.#came(run);
         if (this.#mock("no-sleep", key) !== undefined) wake = DateNow();
         if (!this.known(key)) this.#sql.exec("INSERT INTO steps (key, state, wake, started) VALUES (?, 'waiting', ?, ?)", key, wake, DateNow());
-        return this.#awaited(run, key);
+        return await this.#awaited(run, key);
       }
       async event(run, key, type, timeout) {
         this.#came(run);
@@ -658,7 +662,7 @@ function (native, p) {
           this.#sql.exec("INSERT INTO steps (key, state, event, wake, started) VALUES (?, 'waiting', ?, ?, ?)", key, type, DateNow() + timeout, DateNow());
           if (this.#mock("event-timeout", key) !== undefined) this.#refuse(key, timedOut(timeout));
         }
-        return this.#awaited(run, key);
+        return await this.#awaited(run, key);
       }
       // stopped ends a run whose instance fails, at the first step that is not decided.
       #stopped(key) {
