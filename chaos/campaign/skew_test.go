@@ -152,3 +152,32 @@ func TestSkewFindsAlarmsThatRingBeforeTheirTime(t *testing.T) {
 		}
 	}
 }
+
+// An alarm that rings so much later may ring behind what clients do meanwhile, as it may where
+// they are quicker: that is no finding.
+func TestSkewMovesAlarmsAgainstClients(t *testing.T) {
+	const source = `
+		export class Tea extends DurableObject {
+		  async fetch(request) {
+		    if (request.method === "PUT") await this.ctx.storage.setAlarm(Date.now() + 60000);
+		    if (request.method === "DELETE") await this.ctx.storage.deleteAlarm();
+		    return new Response("ok");
+		  }
+		  async alarm() {
+		    if (await this.ctx.storage.get("warm")) return this.ctx.storage.put("rang", true);
+		    await this.ctx.storage.put("warm", true);
+		    await this.ctx.storage.setAlarm(Date.now() + 60000);
+		  }
+		}
+		export default { fetch(request, env) { return env.TEA.getByName("t").fetch(request); } };`
+	o := skewOptions(t, source, "Tea", "PUT /", "POST /", "DELETE /")
+	o.Pace = Patience
+	var err error
+	if o.Fault, err = fault.ParseKind("skew(3s)"); err != nil {
+		t.Fatal(err)
+	}
+	r, err := Enumerate(context.Background(), o, 1)
+	if err != nil || r.Code != chaos.Pass || len(r.Cases) == 0 {
+		t.Errorf("code %d, %d cases, %v, %+v", r.Code, len(r.Cases), err, r.Failed())
+	}
+}

@@ -2,22 +2,17 @@ package campaign
 
 import (
 	"context"
+	"time"
 
 	"minido.dev/minido/chaos/check"
 	"minido.dev/minido/chaos/cut"
 )
 
-// slowly compares again what differs in a run with real processes, with runs without faults
-// whose clients take as long for a step as those of r did, and leaves out what that alone
-// makes different. ok is false if their clients come to no end, or if those of r were quick.
+// slowly compares again what differs with runs without faults whose clients have other
+// paces (otherPaces), and leaves out what that alone makes different. ok is false if their
+// clients come to no end, or if there is no such pace.
 func (r *caseRun) slowly(ctx context.Context, e check.Evidence) (found []check.Violation, ok bool, err error) {
-	if r.camp.Mode != Process || r.slow {
-		return nil, false, nil
-	}
-	for _, pace := range cut.Slowness(e.Events) {
-		if pace <= r.pace {
-			continue
-		}
+	for _, pace := range r.otherPaces(e) {
 		slow := *r
 		slow.slow, slow.pace, slow.quick = true, pace, r.pace
 		again, not, err := slow.compare(ctx, e, false)
@@ -31,4 +26,29 @@ func (r *caseRun) slowly(ctx context.Context, e check.Evidence) (found []check.V
 		}
 	}
 	return found, ok, nil
+}
+
+// otherPaces are those that the clients of r may as well have had: with real processes how slow
+// they were; and where the clock of a machine is skewed, which has its alarms ring so much
+// earlier or later, that much slower or quicker.
+func (r *caseRun) otherPaces(e check.Evidence) (paces []time.Duration) {
+	if r.slow {
+		return nil
+	}
+	if r.camp.Mode == Process {
+		paces = cut.Slowness(e.Events)
+	}
+	all := paces[:0]
+	for _, pace := range paces {
+		if pace > r.pace {
+			all = append(all, pace)
+		}
+	}
+	if apart := r.plan.Skewed(); apart > 0 {
+		all = append(all, r.pace+apart)
+		if r.pace > apart {
+			all = append(all, r.pace-apart)
+		}
+	}
+	return all
 }

@@ -38,3 +38,11 @@ func (s Skews) After(f Fault, label string) (Skews, error) {
 	out[object] += f.Skew
 	return out, nil
 }
+
+// Skewed is how far the plan's skews are from the clocks of all others, at most.
+func (p Plan) Skewed() (apart time.Duration) {
+	for _, f := range p {
+		apart += f.Skew.Abs()
+	}
+	return apart
+}
