@@ -126,6 +126,22 @@ func TestFaultsOfTheMachine(t *testing.T) {
 	}
 }
 
+// With real processes, too, an object has a clock of its own in the lives after a skewed death.
+func TestSkewedClockOfAProcess(t *testing.T) {
+	t.Parallel()
+	for plan, least := range map[string]time.Duration{"skew(10m)@commit:after(Store/s1)/rpc#1": 9 * time.Minute, "skew(-10m)@commit:after(Store/s1)/rpc#1": -11 * time.Minute} {
+		r, events := planned(t, "planted", plan, "--keep", "--fetch", "POST /add", "--fetch", "GET /now", "--no-differential")
+		now := of(events, history.Return, "GET /now")
+		var ms int64
+		if r.Code != chaos.Pass || len(now) != 1 || json.Unmarshal(now[0].Data, &ms) != nil {
+			t.Fatalf("%s: code %d, answers %+v", plan, r.Code, now)
+		}
+		if ahead := time.Until(time.UnixMilli(ms)); ahead < least || ahead > least+2*time.Minute { // a slow machine looks late
+			t.Errorf("%s: the object's clock is %v ahead", plan, ahead)
+		}
+	}
+}
+
 // arrives says how often the one effect must have come, by its key.
 func arrives(t *testing.T, events []history.Event, times int) {
 	t.Helper()
