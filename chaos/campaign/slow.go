@@ -36,19 +36,13 @@ func (r *caseRun) otherPaces(e check.Evidence) (paces []time.Duration) {
 		return nil
 	}
 	if r.camp.Mode == Process {
-		paces = cut.Slowness(e.Events)
-	}
-	all := paces[:0]
-	for _, pace := range paces {
-		if pace > r.pace {
-			all = append(all, pace)
-		}
+		paces = cut.Slowness(e.Events, r.pace)
 	}
 	if apart := r.plan.Skewed(); apart > 0 {
-		all = append(all, r.pace+apart)
+		paces = append(paces, r.pace+apart)
 		if r.pace > apart {
-			all = append(all, r.pace-apart)
+			paces = append(paces, r.pace-apart)
 		}
 	}
-	return all
+	return paces
 }

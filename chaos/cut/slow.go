@@ -13,9 +13,9 @@ const little = 2 * time.Millisecond
 
 // Slowness is how long clients with real processes took for a step in the slowest life, on
 // average and at most, each up to the next power of two of milliseconds; none if they were not
-// slow. The runs they are compared with are simulated, and take no time: on a busy
+// slow, or no slower than above. The runs they are compared with are simulated, and take no time: on a busy
 // machine an alarm may fire more often than in those.
-func Slowness(events []history.Event) (paces []time.Duration) {
+func Slowness(events []history.Event, above time.Duration) (paces []time.Duration) {
 	var average, longest, from, to float64
 	steps := 0
 	for _, e := range events {
@@ -36,7 +36,7 @@ func Slowness(events []history.Event) (paces []time.Duration) {
 	}
 	for _, ms := range []float64{average, longest} {
 		pace := time.Millisecond << bits.Len(uint(ms))
-		if pace > little && !slices.Contains(paces, pace) {
+		if pace > max(little, above) && !slices.Contains(paces, pace) {
 			paces = append(paces, pace)
 		}
 	}

@@ -3,6 +3,7 @@ package cut
 import (
 	"fmt"
 	"testing"
+	"time"
 
 	"minido.dev/minido/chaos/history"
 )
@@ -32,8 +33,11 @@ func TestSlowness(t *testing.T) {
 		"time between lives": {join(at(history.Connect, 100), at(history.Kill, 111), at(history.Start, 112), at(history.Send, 900)), "[]"},
 		"what comes after":   {join(at(history.Call, 100, 101), at(history.Receive, 5000)), "[]"},
 	} {
-		if got := fmt.Sprint(Slowness(c.events)); got != c.want {
+		if got := fmt.Sprint(Slowness(c.events, 0)); got != c.want {
 			t.Errorf("%s: %s, want %s", name, got, c.want)
+		}
+		if got := Slowness(c.events, time.Minute); got != nil {
+			t.Errorf("%s: %v is above a minute", name, got)
 		}
 	}
 }
