@@ -14,6 +14,9 @@ import (
 type Options struct {
 	// Dir is the project's directory.
 	Dir string
+	// Given is how the directory was named, for lines that replay a finding: "." leaves it
+	// out, "" is Dir.
+	Given string
 	// Files are parts of paths: only test files whose path contains one of them
 	// run. Empty runs all.
 	Files []string

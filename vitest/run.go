@@ -204,6 +204,9 @@ func (r *runner) once(run *fileRun) (*answer, error) {
 		text, _ := server.Explain(err, false)
 		return &answer{Fatal: strings.TrimSpace(text)}, nil
 	}
+	if err == nil {
+		r.project.placed(a)
+	}
 	return a, err
 }
 
@@ -344,7 +347,10 @@ func waited(e Error) bool {
 // replay is a command that runs one test with the fault at its nth point; at 0 without one.
 func (r *runner) replay(f *File, t Test, n int) string {
 	o := r.project.options
-	line := fmt.Sprintf("minido test %s --dir %s", quote(f.Path), quote(o.Dir))
+	line := "minido test " + quote(f.Path)
+	if dir := cmp.Or(o.Given, o.Dir); dir != "." {
+		line += " --dir " + quote(dir)
+	}
 	if o.Config != "" {
 		line += " --config " + quote(o.Config)
 	}

@@ -66,7 +66,7 @@ func (c *testCommand) run(out io.Writer) error {
 		return &exitError{exitUsage, fmt.Errorf("minido: "+format, args...)}
 	}
 	o := vitest.Options{Files: c.Files, Config: c.Config, Name: c.Name, Update: c.Update, New: os.Getenv("CI") == "", Bail: c.Bail, Retry: c.Retry,
-		Timeout: c.Timeout, Seed: c.Seed, Chaos: vitest.Fault(c.Chaos), Points: c.Points, Repeat: c.Repeat, At: c.At, CacheDir: c.CacheDir, Clock: clock.Real{}, Out: out, Environ: os.Environ()}
+		Timeout: c.Timeout, Seed: c.Seed, Chaos: vitest.Fault(c.Chaos), Points: c.Points, Repeat: c.Repeat, At: c.At, CacheDir: c.CacheDir, Clock: clock.Real{}, Out: out, Environ: os.Environ(), Given: c.Dir}
 	var err error
 	if o.Dir, err = filepath.Abs(c.Dir); err != nil {
 		return err

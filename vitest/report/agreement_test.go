@@ -47,6 +47,23 @@ it("texts", async () => { await expect(env.API.nope()).rejects.toThrow('The RPC 
 	}
 }
 
+// Places begin at the directory of the run, wherever the wrangler file is.
+func TestPlacesBesideAnotherDirectory(t *testing.T) {
+	dir := project(t, map[string]string{"pkg/wrangler.jsonc": worker, "pkg/w.ts": `export default {}`,
+		"vitest.config.ts":   `import { cloudflareTest } from "@cloudflare/vitest-plugin"; export default { plugins: [cloudflareTest({ wrangler: { configPath: "./pkg/wrangler.jsonc" } })] };`,
+		"pkg/test/a.test.ts": "import { it } from \"vitest\";\nit(\"fails\", () => {\n  throw new Error(\"here\");\n});\n",
+		"test/a.test.ts":     "// another file\n\n\n\n"})
+	text, err := report.Text("default", runIn(t, dir, vitest.Options{Files: []string{"pkg"}}), false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{" ❯ pkg/test/a.test.ts:3:9\n", "     3|   throw new Error(\"here\");\n"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%q is missing in:\n%s", want, text)
+		}
+	}
+}
+
 // A serializer that is none, and one that is not there, are named.
 func TestBadSerializers(t *testing.T) {
 	files := map[string]string{"wrangler.jsonc": worker, "w.ts": `export default {}`, "ser.ts": `export const x = 1;`,
