@@ -51,6 +51,7 @@ const tried = {
 export default { async fetch(req, env) {
   const url = new URL(req.url);
   if (url.pathname.startsWith("/back")) return env.BACK.fetch(req);
+  if (url.pathname === "/room") return env.ROOM.getByName("x").fetch(req);
   if (url.pathname === "/call") try { return Response.json(await env.API.props()); } catch (e) { return new Response(String(e)); }
   if (url.pathname === "/object") try { return Response.json(await env.ROOM.getByName("x").add(0)); } catch (e) { return new Response(String(e)); }
   const out = {};
@@ -62,7 +63,13 @@ const registryBack = `import { DurableObject, RpcTarget, WorkerEntrypoint } from
 class Counter extends RpcTarget { n = 10; inc() { return ++this.n; } }
 export class Room extends DurableObject {
   add(by) { const n = (this.ctx.storage.kv.get("n") ?? 0) + by; this.ctx.storage.kv.put("n", n); return [this.ctx.id.name, n]; }
-  fetch(req) { return new Response("room " + req.url); }
+  fetch(req) {
+    if (req.headers.get("Upgrade") !== "websocket") return new Response("room " + req.url);
+    const [client, server] = Object.values(new WebSocketPair());
+    this.ctx.acceptWebSocket(server);
+    return new Response(null, { status: 101, webSocket: client });
+  }
+  webSocketMessage(socket, text) { if (text === "close") socket.close(4321, "bye"); else socket.send("echo " + text); }
 }
 export class Api extends WorkerEntrypoint {
   props() { return this.ctx.props; }
@@ -174,12 +181,19 @@ func tries(t *testing.T, front string, differs map[string]string) {
 	}
 }
 
-// echoes talks to a socket of the second worker's.
+// echoes talks to sockets of the second worker's, and of an object of its.
 func echoes(t *testing.T, front string) {
+	t.Helper()
+	for _, path := range []string{"/back", "/room"} {
+		echoesAt(t, "ws"+strings.TrimPrefix(front, "http")+path)
+	}
+}
+
+func echoesAt(t *testing.T, url string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
-	conn, _, err := websocket.Dial(ctx, "ws"+strings.TrimPrefix(front, "http")+"/back", nil)
+	conn, _, err := websocket.Dial(ctx, url, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

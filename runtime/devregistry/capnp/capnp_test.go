@@ -339,9 +339,7 @@ func TestCalls(t *testing.T) {
 		t.Error(name)
 	}
 	root.Release()
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if n := len(a.questions.slots) + len(a.imports) + len(a.exports.slots) + len(a.answers); n != 0 {
+	if n := a.Open(); n != 0 {
 		t.Errorf("%d things are left: %v %v %v", n, a.questions.slots, a.imports, a.exports.slots)
 	}
 }
@@ -449,4 +447,42 @@ func FuzzConn(f *testing.F) {
 			t.Error(err)
 		}
 	})
+}
+
+// Calls without an answer, and objects, are bounded: the caller is refused one more, and
+// a peer that does not refuse itself is cut off.
+func TestLimits(t *testing.T) {
+	far := &object{call: func(*Call) {}}
+	a, b := pair(t, nil, far)
+	root := a.Bootstrap()
+	q, out := ask(root, 0, "")
+	q.Release()
+	for range maxCalls - 2 { // the bootstrap is one, too
+		q, _ := ask(root, 0, "")
+		q.Release()
+	}
+	q, refused := ask(root, 0, "")
+	q.Release()
+	var x *Exception
+	if o := <-refused; !errors.As(o.err, &x) || x.Type != Overloaded {
+		t.Errorf("%v", o.err)
+	}
+	a.mu.Lock()
+	for i := range uint32(2) {
+		m := newBuilder()
+		o := m.root(1, 1)
+		o.PutUint16(0, msgCall)
+		call := o.Struct(0, 3, 3)
+		call.PutUint32(0, 1<<30+i)
+		call.Struct(0, 1, 1)
+		call.Struct(1, 0, 2)
+		a.send(m)
+	}
+	a.mu.Unlock()
+	if o := <-out; o.err == nil || !strings.Contains(o.err.Error(), "more than 10000 calls") {
+		t.Errorf("%v", o.err)
+	}
+	if b.Err() == nil {
+		t.Error("the connection goes on")
+	}
 }

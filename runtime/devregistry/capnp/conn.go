@@ -214,6 +214,14 @@ func (c *Conn) Err() error {
 	return c.err
 }
 
+// Open counts what both sides have open on the connection: calls that are not finished,
+// objects that are held.
+func (c *Conn) Open() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.questions.slots) + len(c.answers) + len(c.exports.slots) + len(c.imports)
+}
+
 // send queues a message. Call it with mu held.
 func (c *Conn) send(b *Builder) {
 	if c.err != nil {

@@ -80,6 +80,10 @@ func ends(t *testing.T, l Local) (*Client, *capnp.Conn) {
 	server := Serve(far, threads, l, nil)
 	client := NewClient(near, threads, nil)
 	t.Cleanup(func() {
+		if !t.Failed() && client.Err() == nil && server.Err() == nil {
+			client.port.Release()
+			nothingLeft(t, client, server)
+		}
 		client.Close()
 		server.Close()
 		if err := threads.Close(context.Background()); err != nil {
@@ -87,6 +91,20 @@ func ends(t *testing.T, l Local) (*Client, *capnp.Conn) {
 		}
 	})
 	return client, server
+}
+
+// nothingLeft waits until neither side holds anything.
+func nothingLeft(t *testing.T, client *Client, server *capnp.Conn) {
+	for range 1000 {
+		if client.conn.Open() == 0 && server.Open() == 0 {
+			return
+		}
+		done, port := make(chan bool), client.conn.Bootstrap()
+		port.Call(capnp.Method{}, nil, func(capnp.Struct, *capnp.Results, error) { close(done) }).Release()
+		port.Release()
+		<-done
+	}
+	t.Errorf("%d and %d things are left", client.conn.Open(), server.Open())
 }
 
 func none(error) {}
