@@ -400,5 +400,9 @@ func (m *module) statOf(n *inode) goja.Value {
 		}
 		return t.UnixMilli()
 	}
-	return m.VM.NewArray(int64(n.kind), int64(len(n.data)), n.mode, n.id, ms(n.changed), ms(n.accessed))
+	mode := n.mode
+	if n.readOnly {
+		mode = 0o444
+	}
+	return m.VM.NewArray(int64(n.kind), int64(len(n.data)), mode, n.id, ms(n.changed), ms(n.accessed))
 }

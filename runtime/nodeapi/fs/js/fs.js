@@ -20,6 +20,11 @@ function (native, p) {
     return path;
   };
   const full = (path) => pathModule.resolve(native.require("process").cwd(), path);
+  // An error shows a path as that of a URL, as which the reference takes it.
+  const shownPath = (path) => new (native.require("url").URL)(full(path).replace(/[#?]/g, (c) => (c === "#" ? "%23" : "%3F")), "file:///").pathname;
+  const lastPart = (path) => pathModule.basename(shownPath(path));
+  // sealed tells whether nothing can be made or removed in a folder.
+  const sealed = (folder) => folder === "/" || /^\/(bundle|dev)(\/|$)/.test(folder);
 
   // failed is the error of an operation. Those that the reference's JavaScript words have
   // an errno; those of its file system (src/workerd/api/filesystem.c++) have none, and
@@ -30,16 +35,20 @@ function (native, p) {
   const others = { __proto__: null,
     "unlink ENOENT": "File not found", "unlink EISDIR": "Cannot unlink a directory",
     "link ENOENT": "File not found", "link EEXIST": "File already exists", "link EPERM": "Cannot hardlink to a directory" };
-  const failed = (syscall, { code, errno, message: reason }, path) => {
+  const failed = (syscall, { code, errno, message: reason }, path, last = byName[syscall]) => {
+    if (path !== undefined) path = last ? lastPart(path) : shownPath(path);
     if (worded[syscall]) return native.require("internal/errors").system(code, `${reason}, ${syscall} '${path}'`, syscall, errno, { path });
     const text = others[`${syscall} ${code}`];
     const named = path !== undefined && (code === "ENOENT" || shown[syscall]?.includes(code));
-    if (named && byName[syscall]) path = pathModule.basename(path);
     const error = errors.make("Error", "", text ?? (named ? `${reason}, ${syscall} '${path}'` : reason));
     return p.ObjectAssign(error, { syscall, code }, named ? { path } : undefined);
   };
   // attempt gives failures of the natives, which have a code alone, their form.
+  // While arguments alone are checked, it ends an operation before that does anything.
+  let checking = false;
+  const checked = {};
   const attempt = (syscall, path, fn) => {
+    if (checking) throw checked;
     try { return fn(); } catch (error) {
       if (typeof error?.errno !== "number" || error.syscall !== undefined) throw error;
       throw failed(syscall, error, path);
@@ -49,8 +58,21 @@ function (native, p) {
   // onPaths tells what a destination lacks by its last part.
   const onPaths = (syscall, from, to, fn) => attempt(syscall, from, () => {
     try { return fn(full(from), full(to)); } catch (error) {
-      if (error?.code !== "ENOENT" || !found(from)) throw error;
-      throw failed(syscall, error, pathModule.basename(to));
+      if (error?.code !== "ENOENT") throw error;
+      const folder = pathModule.dirname(full(from));
+      if (syscall === "rename" && !found(folder)) throw failed(syscall, error, from, true);
+      if (syscall === "rename" && sealed(folder)) throw failed(syscall, notPermitted);
+      if (!found(from)) throw error;
+      throw failed(syscall, error, to, true);
+    }
+  });
+  const notPermitted = { code: "EPERM", errno: -1, message: "operation not permitted" };
+  // onRemoved is onPath for what is removed: from a folder that stays as it is, nothing.
+  const onRemoved = (syscall, path, fn) => attempt(syscall, path, () => {
+    try { return fn(full(path)); } catch (error) {
+      const folder = pathModule.dirname(full(path));
+      if (error?.code === "ENOENT" && sealed(folder) && found(folder)) throw failed(syscall, notPermitted);
+      throw error;
     }
   });
   const found = (path) => { try { native.stat(full(path), false); return true; } catch { return false; } };
@@ -170,6 +192,10 @@ function (native, p) {
     return out;
   };
   const statsOf = (syscall, path, options, follow) => {
+    if (options !== undefined) {
+      errors.object(options, "options");
+      flagged(options, "bigint", "throwIfNoEntry");
+    }
     path = toPath(path);
     try { return new Stats(onPath(syscall, path, (at) => native.stat(at, follow)), options?.bigint); } catch (error) {
       if (options?.throwIfNoEntry === false && (error.code === "ENOENT" || error.code === "ENOTDIR")) return undefined;
@@ -192,12 +218,13 @@ function (native, p) {
     }
     return done;
   };
-  const removal = (options) => {
+  const removal = (options, force) => {
     if (options === undefined) return {};
     errors.object(options, "options");
-    flagged(options, "force", "recursive");
-    if (options.retryDelay !== undefined) errors.integer(options.retryDelay, "options.retryDelay", 0, 2147483647);
-    if (options.maxRetries !== undefined) errors.integer(options.maxRetries, "options.maxRetries", 0, 4294967295);
+    if (force) flagged(options, "force");
+    if (options.maxRetries !== undefined) errors.uint32(options.maxRetries, "options.maxRetries");
+    flagged(options, "recursive");
+    if (options.retryDelay !== undefined) errors.uint32(options.retryDelay, "options.retryDelay");
     return options;
   };
   const copying = (options) => {
@@ -282,13 +309,17 @@ function (native, p) {
       return all.filter((_, i) => found[i] && !without[i]).map(made).filter((item) => typeof exclude !== "function" || !exclude(item));
     },
     mkdir(path, options) {
-      path = toPath(path);
-      if (typeof options === "number" || typeof options === "string") options = { mode: modeOf(options) };
-      options ??= {};
+      if (options === undefined) options = {};
+      if (typeof options === "number") options = { mode: options };
+      errors.object(options, "options");
       flagged(options, "recursive");
-      modeOf(options.mode);
+      if (options.mode !== undefined) givenMode(options.mode);
+      path = toPath(path);
       return onPath("mkdir", path, (at) => {
-        try { return native.mkdir(at, options.recursive); } catch (error) {
+        try {
+          const made = native.mkdir(at, options.recursive);
+          return made === at ? undefined : made; // as in the reference: a folder above it
+        } catch (error) {
           if (error.code !== "EEXIST" || native.stat(at, true)[0] !== 1) throw error;
           return undefined; // as in the reference: the folder is there
         }
@@ -304,14 +335,14 @@ function (native, p) {
       }
     },
     rm(path, options) {
+      const { recursive } = removal(options, true);
       path = toPath(path);
-      const { recursive } = removal(options);
-      onPath("rm", path, (at) => native.rm(at, !!recursive, true)); // what is missing is no error, forced or not
+      onRemoved("rm", path, (at) => native.rm(at, !!recursive, true)); // what is missing is no error, forced or not
     },
     rmdir(path, options) {
+      const { recursive } = removal(options, false);
       path = toPath(path);
-      const { recursive } = removal(options);
-      onPath("rm", path, (at) => (recursive ? native.rm(at, true, false) : native.rmdir(at)));
+      onRemoved("rm", path, (at) => (recursive ? native.rm(at, true, false) : native.rmdir(at)));
     },
     unlink(path) { path = toPath(path); onPath("unlink", path, (at) => native.unlink(at)); },
     rename: (from, to) => onPaths("rename", toPath(from), toPath(to), native.rename),
@@ -339,49 +370,59 @@ function (native, p) {
       attempt("link", from, () => {
         try { native.link(full(from), full(to)); } catch (error) {
           if (error.code !== "ENOENT" || !found(from)) throw error;
-          throw p.ObjectAssign(errors.make("Error", "", "Directory does not exist"), { syscall: "link", code: "ENOENT", path: from });
+          throw p.ObjectAssign(errors.make("Error", "", "Directory does not exist"), { syscall: "link", code: "ENOENT", path: shownPath(from) });
         }
       });
     },
     symlink(target, path, type) {
-      if (type !== undefined && type !== null && type !== "dir" && type !== "file" && type !== "junction") throw errors.argValue("type", type, "must be one of: 'dir', 'file', 'junction', null");
       target = toPath(target);
       path = toPath(path);
-      attempt("link", path, () => native.symlink(full(path), full(target)));
+      if (type !== undefined && type !== null && type !== "dir" && type !== "file" && type !== "junction") throw errors.argValue("type", type, "must be one of: 'dir', 'file', 'junction', null");
+      attempt("link", path, () => {
+        try { native.symlink(full(path), full(target)); } catch (error) {
+          if (error?.code === "EPERM") throw p.ObjectAssign(errors.make("Error", "", notPermitted.message), { syscall: "link", code: "EPERM" });
+          if (error?.code !== "ENOENT") throw error;
+          throw p.ObjectAssign(errors.make("Error", "", "Directory does not exist"), { syscall: "link", code: "ENOENT", path: shownPath(target) });
+        }
+      });
     },
     readlink(path, options) { options = textOptions(options); path = toPath(path); return asked(onPath("readlink", path, native.readlink), options); },
     realpath(path, options) { options = textOptions(options); return asked(realpath(toPath(path)), options); },
     truncate(path, length) {
+      if (typeof path !== "number") path = toPath(path);
       if (length !== undefined) errors.uint32(length, "len");
       withFile(path, "ftruncate", "ftruncate", 2, undefined, (h) => native.ftruncate(h, length ?? 0));
     },
     ftruncate(fd, length) {
+      errors.integer(fd, "fd", 0, 2147483647);
       if (length !== undefined) errors.uint32(length, "len");
       onFd("ftruncate", fd, (h) => native.ftruncate(h, length ?? 0));
     },
-    utimes(path, atime, mtime) { path = toPath(path); const a = milliseconds(atime), m = milliseconds(mtime); onPath("utimes", path, (at) => native.utimes(at, a, m, true)); },
-    lutimes(path, atime, mtime) { path = toPath(path); const a = milliseconds(atime), m = milliseconds(mtime); onPath("utimes", path, (at) => native.utimes(at, a, m, false)); },
-    futimes(fd, atime, mtime) { const a = milliseconds(atime), m = milliseconds(mtime); onFd("futimes", fd, (h) => native.futimes(h, a, m)); },
-    chmod(path, mode) { path = toPath(path); givenMode(mode); onPath("chmod", path, (at) => native.stat(at, true)); },
-    lchmod(path, mode) { path = toPath(path); givenMode(mode); onPath("lchmod", path, (at) => native.stat(at, false)); },
+    utimes(path, atime, mtime) { const a = milliseconds(atime), m = milliseconds(mtime); path = toPath(path); onPath("utimes", path, (at) => native.utimes(at, a, m, true)); },
+    lutimes(path, atime, mtime) { const a = milliseconds(atime), m = milliseconds(mtime); path = toPath(path); onPath("utimes", path, (at) => native.utimes(at, a, m, false)); },
+    futimes(fd, atime, mtime) { errors.integer(fd, "fd", 0, 2147483647); const a = milliseconds(atime), m = milliseconds(mtime); onFd("futimes", fd, (h) => native.futimes(h, a, m)); },
+    chmod(path, mode) { givenMode(mode); path = toPath(path); onPath("chmod", path, (at) => native.stat(at, true)); },
+    lchmod(path, mode) { givenMode(mode); path = toPath(path); onPath("lchmod", path, (at) => native.stat(at, false)); },
     fchmod(fd, mode) { errors.integer(fd, "fd", 0, 2147483647); givenMode(mode); onFd("fstat", fd, () => {}); },
-    chown(path, uid, gid) { path = toPath(path); owner(uid, gid); onPath("chown", path, (at) => native.stat(at, true)); },
-    lchown(path, uid, gid) { path = toPath(path); owner(uid, gid); onPath("lchown", path, (at) => native.stat(at, false)); },
-    fchown(fd, uid, gid) { errors.integer(fd, "fd", 0, 2147483647); owner(uid, gid); onFd("fstat", fd, () => {}); },
+    chown(path, uid, gid) { owner(uid, gid); path = toPath(path); onPath("chown", path, (at) => native.stat(at, true)); },
+    lchown(path, uid, gid) { owner(uid, gid); path = toPath(path); onPath("lchown", path, (at) => native.stat(at, false)); },
+    fchown(fd, uid, gid) { owner(uid, gid); errors.integer(fd, "fd", 0, 2147483647); onFd("fstat", fd, () => {}); },
     open(path, flags, mode) {
       path = toPath(path);
-      handles.set(nextFd, openAt(path, flagsOf(flags, "r"), modeOf(mode)));
+      const bits = modeOf(mode);
+      handles.set(nextFd, openAt(path, flagsOf(flags, "r"), bits));
       return nextFd++;
     },
     close(fd) {
       errors.integer(fd, "fd", 0, 2147483647);
+      if (checking) throw checked;
       const h = handles.get(fd);
       if (h === undefined) return; // as in the reference
       native.close(h);
       handles.delete(fd);
     },
-    fsync: (fd) => { onFd("fstat", fd, () => {}); },
-    fdatasync: (fd) => { onFd("fstat", fd, () => {}); },
+    fsync: (fd) => { errors.integer(fd, "fd", 0, 2147483647); onFd("fstat", fd, () => {}); },
+    fdatasync: (fd) => { errors.integer(fd, "fd", 0, 2147483647); onFd("fstat", fd, () => {}); },
     read(fd, buffer, offset, length, at) {
       errors.integer(fd, "fd", 0, 2147483647);
       if (!native.isView(buffer)) throw errors.argType("buffer", "an instance of Buffer, TypedArray, or DataView", buffer);
@@ -435,6 +476,7 @@ function (native, p) {
       return onFd("write", fd, (h) => native.writeAt(h, Buffer.concat(buffers.map((b) => view(b, 0, b.byteLength))), typeof at === "number" ? at : undefined));
     },
     opendir(path, options) {
+      if (options !== undefined) errors.object(options, "options");
       options = optionsOf(options);
       path = toPath(path);
       if (options.bufferSize !== undefined) errors.integer(options.bufferSize, "options.bufferSize", 1, 4294967295);
@@ -442,6 +484,10 @@ function (native, p) {
     },
     statfs(path, options) {
       toPath(path);
+      if (options !== undefined) {
+        errors.object(options, "options");
+        flagged(options, "bigint");
+      }
       const n = options?.bigint ? p.BigInt : p.Number;
       return { type: n(0), bsize: n(0), blocks: n(0), bfree: n(0), bavail: n(0), files: n(0), ffree: n(0) };
     },
@@ -475,30 +521,47 @@ function (native, p) {
   const handing = { read: true, write: true, readv: true, writev: true };
   const onFile = { readFile: true, writeFile: true, appendFile: true };
   const onlyFd = { glob: true, close: true, fchmod: true, fchown: true, fdatasync: true, fstat: true, fsync: true, ftruncate: true, futimes: true, read: true, readv: true, write: true, writev: true };
+  // Where the callback of an operation may stand: after all arguments, or in place of one
+  // from that of optional on, when those that follow are left out.
+  const optional = { access: 1, appendFile: 2, copyFile: 2, cp: 2, fstat: 1, ftruncate: 1, lstat: 1, mkdir: 1, mkdtemp: 1, open: 1, opendir: 1, read: 1, readdir: 1, readFile: 1,
+    readlink: 1, readv: 2, realpath: 1, rmdir: 1, rm: 1, stat: 1, statfs: 1, symlink: 2, truncate: 1, write: 2, writeFile: 2, writev: 2, glob: 1 };
+  const counts = { glob: 2 };
+  const forgotten = { close: true, fsync: true }; // those that need none
+  const needing = { cp: true, mkdir: true, rm: true, rmdir: true, opendir: true }; // options, where the callback is not in their place
+  const first = { write: true, readv: true, writev: true, glob: true }; // the callback is checked before other arguments
+  const late = { readFile: true, mkdtemp: true, glob: true, readv: true }; // the callback is told of bad arguments
+  const check = (op, args) => {
+    checking = true;
+    try { op(...args); } catch (e) { if (e !== checked) throw e; } finally { checking = false; }
+  };
   for (const name of p.ObjectKeys(ops)) {
     const op = ops[name];
     named(fs, `${name}Sync`, (...args) => op(...args), op.length);
-    named(fs, name, (...args) => {
-      let callback = args.pop();
-      if (name === "close" && args.length === 0) { args.push(callback); callback = (error) => { if (error) throw error; }; }
-      errors.func(args.length < op.length && typeof callback !== "function" ? undefined : callback, "callback");
+    const count = counts[name] ?? op.length;
+    named(fs, name, (...given) => {
+      let at = optional[name] ?? count;
+      while (at < count && typeof given[at] !== "function") at++;
+      let args = given.slice(0, at);
+      const callback = given[at] === undefined && forgotten[name] ? () => {} : given[at];
+      if (at === count && needing[name] && !(name === "mkdir" && typeof given[1] === "number")) errors.object(given[optional[name]], "options");
+      if (first[name]) errors.func(callback, "callback");
       if (name === "read" && args.length < 3) args = [args[0], ...spread(args[1]), ...args.slice(2)];
+      if (!late[name]) check(op, args);
+      else if (name !== "glob" && name !== "readv") optionsOf(args[1]);
+      errors.func(callback, "callback");
       let result, error = null;
-      try { result = op(...args); } catch (e) {
-        if (typeof e?.code === "string" && e.code.startsWith("ERR_") && e.name !== "SystemError") throw e;
-        error = e;
-      }
+      try { result = op(...args); } catch (e) { error = e; }
       native.nextTick(() => {
         if (onFile[name]) try { checkSignal(args); } catch (e) { error = e; }
         if (error) { if (handing[name]) callback(error, 0, args[1]); else callback(error); }
-        else if (result === undefined && name !== "mkdir" || name === "writeFile" || name === "appendFile") callback(null);
+        else if (result === undefined && name !== "mkdir") callback(null);
         else if (handing[name]) callback(null, result, args[1]);
         else callback(null, result);
       });
     }, op.length + 1);
     if (!onlyFd[name]) named(promises, name, async (...args) => op(...args), op.length);
   }
-  const { FileHandle, ReadStream, WriteStream, Dir } = native.require("internal/fs_open")(ops, promises, toPath, optionsOf);
+  const { FileHandle, ReadStream, WriteStream, Dir } = native.require("internal/fs_open")(ops, promises, toPath, optionsOf, full);
   makeDir = (path, list) => new Dir(path, list);
   for (const name of p.ObjectKeys(onFile)) {
     named(promises, name, async (file, ...args) => {

@@ -1,5 +1,5 @@
 // What node:fs opens: folders, file handles and streams, made from the
-// operations of fs.js by (ops, promises, toPath, optionsOf).
+// operations of fs.js by (ops, promises, toPath, optionsOf, full).
 function (native, p) {
   "use strict";
   const { errors } = native;
@@ -36,7 +36,7 @@ function (native, p) {
     async [p.SymbolAsyncDispose]() { if (!this.#closed) this.closeSync(); }
   }
 
-  return (ops, promises, toPath, optionsOf) => {
+  return (ops, promises, toPath, optionsOf, full) => {
     class FileHandle extends native.require("events") {
       #fd;
       constructor(fd) { super(); this.#fd = fd; }
@@ -78,7 +78,7 @@ function (native, p) {
       else if (typeof fd === "number") { errors.integer(fd, "fd", 0, 2147483647); stream.fd = fd; }
       else if (fd instanceof FileHandle) { stream.fd = fd.fd; ObjectDefineProperty(stream, "_handle", { value: fd, configurable: true }); }
       else throw errors.argType("options.fd", "of type number or an instance of FileHandle", fd);
-      stream.path = stream.fd === null ? toPath(path) : path;
+      stream.path = stream.fd === null ? full(toPath(path)) : path;
       if (start !== undefined) errors.integer(start, "start", 0);
       stream.flags = options.flags ?? flags;
       stream.mode = options.mode ?? 0o666;
