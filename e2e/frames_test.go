@@ -67,3 +67,22 @@ func TestDelayedFrames(t *testing.T) {
 		}
 	}
 }
+
+// Frames that come later move what clients do against alarms, as slower clients would: that is
+// no finding.
+func TestDelayedFramesMoveClients(t *testing.T) {
+	t.Parallel()
+	r, out := campaignOf(t, "enumerate", fixture(t, "relay"), "--mode", "sim", "--fault", "delay(2s)")
+	compared := 0
+	for _, c := range r.Cases {
+		if c.Outcome == campaign.Violated {
+			t.Errorf("%s: %v", c.Name, c.Violations)
+		}
+		if strings.Contains(c.Name, "@frame:") && c.Uncompared == "" {
+			compared++
+		}
+	}
+	if compared == 0 {
+		t.Errorf("nothing was compared\n%s", out)
+	}
+}

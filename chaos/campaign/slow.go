@@ -29,8 +29,8 @@ func (r *caseRun) slowly(ctx context.Context, e check.Evidence) (found []check.V
 }
 
 // otherPaces are those that the clients of r may as well have had: with real processes how slow
-// they were; and where the clock of a machine is skewed, which has its alarms ring so much
-// earlier or later, that much slower or quicker.
+// they were; and where the clock of a machine is skewed, so that its alarms ring so much earlier
+// or later, or where they got a frame so much later, that much slower or quicker.
 func (r *caseRun) otherPaces(e check.Evidence) (paces []time.Duration) {
 	if r.slow {
 		return nil
@@ -38,7 +38,7 @@ func (r *caseRun) otherPaces(e check.Evidence) (paces []time.Duration) {
 	if r.camp.Mode == Process {
 		paces = cut.Slowness(e.Events, r.pace)
 	}
-	if apart := r.plan.Skewed(); apart > 0 {
+	if apart := r.plan.Shifts(); apart > 0 {
 		paces = append(paces, r.pace+apart)
 		if r.pace > apart {
 			paces = append(paces, r.pace-apart)

@@ -39,10 +39,14 @@ func (s Skews) After(f Fault, label string) (Skews, error) {
 	return out, nil
 }
 
-// Skewed is how far the plan's skews are from the clocks of all others, at most.
-func (p Plan) Skewed() (apart time.Duration) {
+// Shifts is by how much the plan has something come earlier or later than it would, against
+// what clients do, and loses nothing: alarms by a skewed clock, frames by a delay.
+func (p Plan) Shifts() (apart time.Duration) {
 	for _, f := range p {
 		apart += f.Skew.Abs()
+		if f.DelaysFrame() {
+			apart += f.HoldsUp()
+		}
 	}
 	return apart
 }
