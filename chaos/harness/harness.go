@@ -102,7 +102,7 @@ func (h *Harness) scenarios() ([]string, error) {
 
 // Chaos implements control.Harness.
 func (h *Harness) Chaos(after int) (control.Chaos, error) {
-	out := control.Chaos{Unavailable: h.Unavailable, Scenarios: []string{}, Faults: []string{"kill", "power"}}
+	out := control.Chaos{Unavailable: h.Unavailable, Scenarios: []string{}, Faults: []string{"kill", "power", "skew(2s)", "skew(-2s)"}}
 	for _, kind := range fault.Kinds() {
 		out.Faults = append(out.Faults, kind.Forms...)
 	}
