@@ -31,7 +31,6 @@ import (
 	"minido.dev/minido/runtime/control"
 	"minido.dev/minido/runtime/devregistry"
 	"minido.dev/minido/runtime/engine"
-	"minido.dev/minido/runtime/event"
 	"minido.dev/minido/runtime/feed"
 	"minido.dev/minido/runtime/gateway"
 	"minido.dev/minido/runtime/inspector"
@@ -395,7 +394,7 @@ func (t *terminal) request(r gateway.RequestLog) {
 	if !t.shows(engine.Info) {
 		return
 	}
-	status := strings.TrimSpace(strconv.Itoa(r.Status) + " " + event.Reason(r.Status))
+	status := strings.TrimSpace(strconv.Itoa(r.Status) + " " + r.Reason)
 	t.line("[minido:info] %s %s %s (%s)", r.Method, r.Path, t.paint(statusColor(r.Status), status), round(r.Duration))
 }
 

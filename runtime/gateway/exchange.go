@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"cmp"
 	"errors"
 	"net"
 	"net/http"
@@ -38,6 +39,7 @@ type exchange struct {
 	cancel  func(error)
 	start   time.Time
 	freed   bool
+	reason  string        // the phrase of the response's status, "" for the usual one
 	accepts string        // the client's Accept-Encoding
 	encoder *netx.Encoder // nil: the body goes out as it is
 	object  string        // whose response it is, for kill points
@@ -238,7 +240,7 @@ func (x *exchange) headWritten(status int) {
 	if x.g.opts.Log == nil {
 		return
 	}
-	x.g.opts.Log(RequestLog{Method: x.r.Method, Path: x.r.URL.EscapedPath(), Status: status,
+	x.g.opts.Log(RequestLog{Method: x.r.Method, Path: x.r.URL.EscapedPath(), Status: status, Reason: cmp.Or(x.reason, event.Reason(status)),
 		Duration: x.g.opts.Machine.Now().Sub(x.start), Record: x.record()})
 }
 

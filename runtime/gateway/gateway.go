@@ -64,6 +64,7 @@ type Options struct {
 type RequestLog struct {
 	Method, Path string // Path is as sent, without its query
 	Status       int
+	Reason       string        // the response's phrase, as sent
 	Duration     time.Duration // from the request's head to the response's
 	Record       int64         // event.Request.Record
 }

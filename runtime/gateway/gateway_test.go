@@ -199,15 +199,19 @@ func TestNullBodies(t *testing.T) {
 }
 
 // The status line has the response's phrase, if only an empty one; what is no ASCII
-// leaves it empty.
+// leaves it empty. The log has the phrase, or the usual one.
 func TestReasonPhrase(t *testing.T) {
-	w := start(t, Options{Handler: answer(func(r *event.Request) (*event.Response, error) {
+	logged := make(chan string, 3)
+	w := start(t, Options{Log: func(r RequestLog) { logged <- r.Reason }, Handler: answer(func(r *event.Request) (*event.Response, error) {
 		phrase, err := url.PathUnescape(r.URL[strings.LastIndex(r.URL, "/")+1:])
 		return &event.Response{Status: 299, StatusText: phrase}, err
 	})})
-	for path, want := range map[string]string{"/Fine%20so": "299 Fine so", "/": "299 ", "/caf%C3%A9": "299 "} {
-		if resp, _ := w.do("GET", path, nil); resp.Status != want {
-			t.Errorf("%s: %q, want %q", path, resp.Status, want)
+	for _, c := range []struct{ path, status, log string }{{"/Fine%20so", "299 Fine so", "Fine so"}, {"/", "299 ", "Successful"}, {"/caf%C3%A9", "299 ", "café"}} {
+		if resp, _ := w.do("GET", c.path, nil); resp.Status != c.status {
+			t.Errorf("%s: %q, want %q", c.path, resp.Status, c.status)
+		}
+		if got := <-logged; got != c.log {
+			t.Errorf("%s is logged as %q", c.path, got)
 		}
 	}
 }

@@ -63,7 +63,8 @@ func (x *exchange) head(resp *event.Response) (int64, event.Body) {
 		x.g.opts.Warn("a worker's response had the status " + strconv.Itoa(resp.Status) + "; sent as 500")
 		resp.Status, resp.StatusText = http.StatusInternalServerError, event.Reason(http.StatusInternalServerError)
 	}
-	x.w.SetReason(resp.StatusText)
+	x.reason = resp.StatusText
+	x.w.SetReason(x.reason)
 	h := x.w.Header()
 	h["Date"] = nil // workerd sends none, and the recorded bytes stay the same
 	for _, f := range x.origins.outwards(resp.Header) {
