@@ -44,6 +44,8 @@ const tried = {
   },
   async "own function"(env) { return (await env.API.echo((x) => x + 1))(7); },
   async compressed(env) { const r = await env.BACK.fetch("http://b/gzip"); return [r.headers.get("content-encoding"), await r.text()]; },
+  async cut(env) { try { return "whole: " + await (await env.BACK.fetch("http://b/cut")).text(); } catch { return "broken"; } },
+  async thrown(env) { try { await env.API.fail(); } catch (e) { return String(e); } },
   nested: async (env) => [await env.API.nested().a.b(5), await env.API.nested().n, await env.API.nested().deep.s.inc(), (await env.API.getter).g],
   undefined: async (env) => (await env.API.echo(undefined)) ?? null,
   async none(env) { try { await env.ROOM.getByName("x").no(); } catch (e) { return String(e); } },
@@ -77,6 +79,7 @@ export class Api extends WorkerEntrypoint {
   counter() { return new Counter(); }
   throws() { throw new RangeError("no"); }
   stream() { return new Response("xyz".repeat(30000)).body; }
+  fail() { throw "a text"; }
   nested() { return { a: { b: (x) => x * 2 }, n: 7, deep: { s: new Counter() } }; }
   get getter() { return { g: 1 }; }
   echo(x) { return x; }
@@ -92,6 +95,7 @@ export default {
       server.addEventListener("message", (e) => e.data === "close" ? server.close(4321, "bye") : server.send("echo " + e.data));
       return new Response(null, { status: 101, webSocket: client });
     }
+    if (req.url.endsWith("/cut")) return new Response(new ReadableStream({ pull(c) { c.error(new Error("cut")); } }));
     if (req.url.endsWith("/gzip")) return new Response("squeezed", { headers: { "content-encoding": "gzip" } });
     if (req.url.endsWith("/empty")) return new Response(null, { status: 204 });
     return new Response(req.method + " " + req.url + " " + (await req.text()).length, { status: 207, statusText: "Odd", headers: { "x-in": req.headers.get("x-in") ?? "" } });
@@ -168,7 +172,7 @@ func tries(t *testing.T, front string, differs map[string]string) {
 		"props": `{"r":1}`, "room fetch": `"room http://room/path"`, "arguments": `[42,6,7]`, "target": `[11,12]`, "pipelined": `11`,
 		"throws": `[true,"no",true]`, "stream": `90000`, "stream there": `90000`, "request": `"POST hi"`, "post": `[207,"Odd","1","PUT http://b/p?q 100000"]`,
 		"empty": `[204,true]`, "none": `"TypeError: The RPC receiver does not implement the method \"no\"."`,
-		"echo": `[42,"2026-01-02T00:00:00.000Z",3,"18446744073709551616",1000000]`, "own function": `8`, "compressed": `["gzip","squeezed"]`, "nested": `[10,7,11,1]`,
+		"echo": `[42,"2026-01-02T00:00:00.000Z",3,"18446744073709551616",1000000]`, "own function": `8`, "compressed": `["gzip","squeezed"]`, "nested": `[10,7,11,1]`, "cut": `"broken"`, "thrown": `"Error: a text"`,
 	}
 	maps.Copy(want, differs)
 	for name, want := range want {

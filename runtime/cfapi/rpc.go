@@ -119,7 +119,8 @@ func (a *API) Failure(reason goja.Value) *event.Error {
 	})
 	if err == nil {
 		ev.Thrown = &event.Payload{Bytes: b}
-	} else if !a.vm.InstanceOf(obj, a.Engine.Primordial("Error")) {
+	}
+	if !a.vm.InstanceOf(obj, a.Engine.Primordial("Error")) && !a.Platform.IsDOMException(obj) {
 		ev.Name, ev.Message = "Error", a.Platform.Clone.Describe(reason)
 	}
 	return ev

@@ -185,6 +185,8 @@ type exchange struct {
 	mu       sync.Mutex // guards the fields below
 	done     func(*event.Response, error)
 	body     *sink
+	ended    bool // the body's bytes have all come
+	whole    bool // the peer says that they are all
 	socket   *event.Socket
 	pending  capnp.Pending
 	ready    bool
@@ -208,7 +210,12 @@ func (x *exchange) answer(resp *event.Response, err error) {
 func (x *exchange) finished(err error) {
 	x.mu.Lock()
 	body, socket := x.body, x.socket
+	x.whole = err == nil
+	over := x.whole && x.ended
 	x.mu.Unlock()
+	if over {
+		body.pipe.Close(nil)
+	}
 	if err == nil {
 		x.answer(nil, errors.New("the worker of another dev session has not answered"))
 		return
@@ -221,6 +228,18 @@ func (x *exchange) finished(err error) {
 		socket.Drop(1006, netx.LostCloseReason, err)
 	}
 	x.answer(nil, err)
+}
+
+// end is called when the peer has sent all of the body that there is. workerd says so of
+// a body that broke, too; how the request ends tells which it is.
+func (x *exchange) end() {
+	x.mu.Lock()
+	x.ended = true
+	over, body := x.whole, x.body
+	x.mu.Unlock()
+	if over {
+		body.pipe.Close(nil)
+	}
 }
 
 func (x *exchange) cancel(reason error) {
@@ -260,6 +279,7 @@ func (x *exchange) Call(c *capnp.Call) {
 			return
 		}
 		s := newSink(length, netx.ErrLost)
+		s.end = x.end
 		s.pipe.OnCancel(x.cancel)
 		resp.Body = x.decode(s.pipe, header.Get("Content-Encoding"))
 		x.mu.Lock()

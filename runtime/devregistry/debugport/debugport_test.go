@@ -185,12 +185,12 @@ func TestBroken(t *testing.T) {
 	client, _ := ends(t, l)
 	at := client.Entrypoint("known", "", nil)
 	l.w.fetch = func(_ *event.Request, done func(*event.Response, error)) func(error) {
-		done(nil, &event.Error{Name: "RangeError", Message: "no", Remote: true, Overloaded: true, Thrown: &event.Payload{Bytes: []byte("clone")}})
+		done(nil, &event.Error{Name: "RangeError", Message: "no", Remote: true, Overloaded: true, Thrown: &event.Payload{Bytes: []byte("\xff\x0fo{\x00")}})
 		return none
 	}
 	got, _ := fetch(at, &event.Request{Method: "GET", URL: "http://w/"})
 	var e *event.Error
-	if r := <-got; !errors.As(r.err, &e) || e.Name != "RangeError" || e.Message != "no" || !e.Remote || !e.Overloaded || e.Retryable || string(e.Thrown.Bytes) != "clone" {
+	if r := <-got; !errors.As(r.err, &e) || e.Name != "RangeError" || e.Message != "no" || !e.Remote || !e.Overloaded || e.Retryable || e.Thrown == nil || string(e.Thrown.Bytes) != "\xff\x0fo{\x00" {
 		t.Errorf("%+v", r.err)
 	}
 	p := event.NewPipe(-1)
@@ -525,6 +525,94 @@ func TestProps(t *testing.T) {
 		}
 		if got != x.want {
 			t.Errorf("%q, not %q", got, x.want)
+		}
+	}
+}
+
+// Errors cross by their class and text; what was thrown crosses with them if it is an
+// object.
+func TestErrors(t *testing.T) {
+	for _, x := range []struct {
+		in   event.Error
+		text string
+		out  string
+	}{
+		{event.Error{Message: "m"}, "remote.jsg.Error: m", "Error m"},
+		{event.Error{Name: "TypeError", Message: "a: b; c"}, "remote.jsg.TypeError: a: b; c", "TypeError a: b; c"},
+		{event.Error{Name: "Own", Message: "m"}, "remote.jsg.Error: Own: m", "Error Own: m"},
+		{event.Error{Name: "AbortError", Message: "m", Thrown: &event.Payload{Bytes: []byte("\xff\x0f\\\x08...")}}, "remote.jsg.DOMException(AbortError): m", "AbortError m thrown"},
+		{event.Error{Name: "Error", Message: "m", Told: &event.Told{Name: "RangeError", Message: "told"}}, "remote.jsg.RangeError: told", "RangeError told"},
+		{event.Error{Name: "Error", Message: "7", Thrown: &event.Payload{Bytes: []byte("\xff\x0fI\x0e")}}, "remote.jsg.Error: 7", "Error 7"},
+		{event.Error{Message: "m", ObjectReset: true}, "remote.broken.exceptionThrown; jsg.Error: m", "Error m reset"},
+	} {
+		e := x.in
+		e.Remote = true
+		sent := toException(&e).(*capnp.Exception)
+		got := fromException(sent).(*event.Error)
+		out := got.Name + " " + got.Message
+		if got.Thrown != nil {
+			out += " thrown"
+		}
+		if got.ObjectReset {
+			out += " reset"
+		}
+		if sent.Reason != x.text || out != x.out || !got.Remote {
+			t.Errorf("%q, %q, not %q, %q", sent.Reason, out, x.text, x.out)
+		}
+	}
+	if got := fromException(&capnp.Exception{Type: capnp.Disconnected, Reason: "no prefix: here"}).(*event.Error); got.Message != "no prefix: here" || !got.Retryable || got.Remote {
+		t.Errorf("%+v", got)
+	}
+}
+
+// cutter answers as workerd does when a response's body breaks: it ends the body as if it
+// were whole, and fails the request.
+type cutter struct{ fails bool }
+
+func (s *cutter) Call(c *capnp.Call) {
+	if c.Method != request {
+		returnObject(c, s)
+		return
+	}
+	back := c.Ref(c.Params, 1)
+	p := back.Call(startResponse, func(p capnp.Payload) { p.Content(0, 1).Struct(0, 2, 2).PutUint16(0, 200) }, ignore)
+	body := p.Field(0)
+	p.Release()
+	body.Call(write, func(p capnp.Payload) { p.Content(0, 1).PutData(0, []byte("half")) }, ignore).Release()
+	body.Call(end, nil, func(capnp.Struct, *capnp.Results, error) {
+		if s.fails {
+			c.Fail(&capnp.Exception{Reason: "remote.jsg.Error: cut"})
+		} else {
+			c.Return(func(p capnp.Payload) { p.Content(0, 1) })
+		}
+	}).Release()
+	body.Release()
+	back.Release()
+}
+
+func (s *cutter) Close() {}
+
+// The end of a response's body counts only when the request has succeeded.
+func TestCut(t *testing.T) {
+	for _, fails := range []bool{true, false} {
+		threads := sched.NewThreads(clock.Real{})
+		near, far := net.Pipe()
+		server := capnp.New(far, capnp.Options{Scheduler: threads, Bootstrap: &cutter{fails}, Lost: lost})
+		client := NewClient(near, threads, nil)
+		got, _ := fetch(client.Entrypoint("s", "", nil), &event.Request{Method: "GET", URL: "http://w/"})
+		r := <-got
+		if r.err != nil {
+			t.Fatal(r.err)
+		}
+		ended := make(chan error, 1)
+		event.ReadAll(r.Body, 0, func(_ []byte, err error) { ended <- err })
+		if err := <-ended; fails && (err == nil || err.Error() != "cut") || !fails && err != nil {
+			t.Errorf("%v: %v", fails, err)
+		}
+		client.Close()
+		server.Close()
+		if err := threads.Close(context.Background()); err != nil {
+			t.Error(err)
 		}
 	}
 }

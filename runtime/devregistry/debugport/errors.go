@@ -1,10 +1,12 @@
 package debugport
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"strings"
 
+	"minido.dev/minido/runtime/clone"
 	"minido.dev/minido/runtime/devregistry/capnp"
 	"minido.dev/minido/runtime/event"
 )
@@ -49,11 +51,24 @@ func fromException(err error) error {
 		e.Message = text
 	}
 	for _, d := range x.Details {
-		if d.ID == thrownDetail {
+		if d.ID == thrownDetail && isObject(d.Data) {
 			e.Thrown = &event.Payload{Bytes: d.Data}
 		}
 	}
 	return e
+}
+
+// domException begins the structured clone of a DOMException.
+var domException = []byte{0xff, 15, '\\', byte(clone.HostDOMException)}
+
+// isObject reports whether a structured clone is that of an object. What was thrown and is
+// none crosses by its text, as the reference has it.
+func isObject(data []byte) bool {
+	if len(data) < 3 || data[0] != 0xff {
+		return false
+	}
+	rest := bytes.TrimLeft(data[2:], "\x00") // padding
+	return len(rest) > 0 && !bytes.Contains([]byte(`_0TFIUNZS"c`), rest[:1])
 }
 
 // toException is the reverse.
@@ -71,7 +86,11 @@ func toException(err error) error {
 		name = "Error"
 	case "Error", "TypeError", "RangeError", "SyntaxError", "ReferenceError", "EvalError", "URIError", "AggregateError":
 	default:
-		name = "DOMException(" + name + ")"
+		if e.Thrown != nil && bytes.HasPrefix(e.Thrown.Bytes, domException) {
+			name = "DOMException(" + name + ")"
+		} else { // a class of its own
+			name, message = "Error", name+": "+message
+		}
 	}
 	x := &capnp.Exception{Type: capnp.Failed, Reason: "jsg." + name + ": " + message}
 	switch {

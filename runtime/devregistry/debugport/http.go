@@ -11,7 +11,7 @@ import (
 
 // methods are those of kj's HTTP, by their number (http-over-capnp.capnp, HttpMethod).
 var methods = []string{"GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "PURGE", "OPTIONS", "TRACE", "COPY", "LOCK", "MKCOL", "MOVE",
-	"PROPFIND", "PROPPATCH", "SEARCH", "UNLOCK", "ACL", "REPORT", "MKACTIVITY", "CHECKOUT", "MERGE", "MSEARCH", "NOTIFY", "SUBSCRIBE", "UNSUBSCRIBE"}
+	"PROPFIND", "PROPPATCH", "SEARCH", "UNLOCK", "ACL", "REPORT", "MKACTIVITY", "CHECKOUT", "MERGE", "MSEARCH", "NOTIFY", "SUBSCRIBE", "UNSUBSCRIBE", "QUERY"}
 
 // commonNames are the headers that have a number (CommonHeaderName).
 var commonNames = []string{"", "Accept-Charset", "Accept-Encoding", "Accept-Language", "Accept-Ranges", "Accept", "Access-Control-Allow-Origin", "Age",

@@ -17,7 +17,8 @@ const maxChunk = 1 << 20
 // sink is a ByteStream that the peer writes into a pipe.
 type sink struct {
 	pipe *event.Pipe
-	lost error // what the reader gets when the peer goes before the end
+	lost error  // what the reader gets when the peer goes before the end
+	end  func() // what the end does; nil: it ends the pipe
 
 	mu    sync.Mutex // guards queue
 	queue []deed     // the first one is being done
@@ -66,7 +67,11 @@ func (s *sink) next(d deed) {
 	case d.by != nil:
 		d.by.next(d.call)
 	case d.call.Method == end:
-		s.pipe.Close(nil)
+		if s.end != nil {
+			s.end()
+		} else {
+			s.pipe.Close(nil)
+		}
 		s.done(d.call, nil)
 	default:
 		s.write(d.call, d.call.Params.Data(0))
@@ -187,7 +192,11 @@ func (s *substream) Close() {
 }
 
 // Close implements capnp.Server.
-func (s *sink) Close() { s.pipe.Close(s.lost) } // after an end it does nothing
+func (s *sink) Close() {
+	if s.end == nil { // else somebody else knows how it ends
+		s.pipe.Close(s.lost) // after an end it does nothing
+	}
+}
 
 // pour writes a body into a ByteStream of the peer, and releases that.
 func pour(b event.Body, to *capnp.Ref) { pourThen(b, to, func(bool) {}) }
