@@ -4,14 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
 	"sort"
-	"strconv"
-	"strings"
 	"sync"
 	"time"
 
@@ -128,14 +125,14 @@ func (c *campaign) open(ctx context.Context) (err error) {
 	if c.config, err = chaos.FindConfig(c.Project, c.Env, c.Vars); err != nil {
 		return err
 	}
-	if c.dir, err = makeDir(c.Dir, c.config, c.report.Verb); err != nil {
+	if c.dir, err = evidence.MakeDir(c.Dir, c.config, c.report.Verb); err != nil {
 		return err
 	}
 	c.report.Dir = c.dir
 	if err := c.openVersions(ctx); err != nil {
 		return err
 	}
-	if c.cases, err = lastCase(c.dir); err != nil {
+	if c.cases, err = evidence.LastCase(c.dir); err != nil {
 		return err
 	}
 	// That of `minido dev`: what it has transformed need not be done again.
@@ -163,48 +160,6 @@ func (c *campaign) open(ctx context.Context) (err error) {
 		c.slots = append(c.slots, s)
 	}
 	return nil
-}
-
-// makeDir makes the campaign's directory: dir, or a new one below minido-out.
-func makeDir(dir, config, verb string) (string, error) {
-	if dir != "" {
-		if err := os.MkdirAll(dir, 0o700); err != nil {
-			return "", fmt.Errorf("campaign: %w", err)
-		}
-		return filepath.Abs(dir)
-	}
-	base := filepath.Join("minido-out", filepath.Base(filepath.Dir(config))+"-"+verb)
-	for n := 1; ; n++ {
-		dir := base + "-" + strconv.Itoa(n)
-		if err := os.MkdirAll(filepath.Dir(dir), 0o700); err != nil {
-			return "", fmt.Errorf("campaign: %w", err)
-		}
-		err := os.Mkdir(dir, 0o700)
-		if errors.Is(err, fs.ErrExist) {
-			continue
-		}
-		if err != nil {
-			return "", fmt.Errorf("campaign: %w", err)
-		}
-		return filepath.Abs(dir)
-	}
-}
-
-// lastCase is the number of the last case in a directory that an earlier
-// campaign may have used: what it kept stays, and is nobody's state.
-func lastCase(dir string) (last int, err error) {
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return 0, fmt.Errorf("campaign: %w", err)
-	}
-	for _, e := range entries {
-		if digits, ok := strings.CutPrefix(e.Name(), "case-"); ok {
-			if n, err := strconv.Atoi(digits); err == nil {
-				last = max(last, n)
-			}
-		}
-	}
-	return last, nil
 }
 
 // newDriver drives a new case; strict calls it a failure when a step fails.

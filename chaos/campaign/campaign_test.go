@@ -128,7 +128,7 @@ func TestDirectoryIsUsedAgain(t *testing.T) {
 	}
 	c := &campaign{dir: dir}
 	var err error
-	if c.cases, err = lastCase(dir); err != nil || c.caseDir() != filepath.Join(dir, "case-0012") {
+	if c.cases, err = evidence.LastCase(dir); err != nil || c.caseDir() != filepath.Join(dir, "case-0012") {
 		t.Errorf("%v, then %s", err, c.caseDir())
 	}
 }

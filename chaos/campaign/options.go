@@ -13,9 +13,8 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"path"
-	"path/filepath"
+
 	"runtime"
 	"slices"
 	"strconv"
@@ -28,6 +27,7 @@ import (
 	"minido.dev/minido/chaos/fault"
 	"minido.dev/minido/chaos/history"
 	"minido.dev/minido/chaos/infer"
+	"minido.dev/minido/chaos/process"
 	"minido.dev/minido/chaos/stepper"
 	"minido.dev/minido/chaos/upstream"
 	"minido.dev/minido/runtime/server"
@@ -272,29 +272,13 @@ func (o Options) complete() (Options, error) {
 		o.Progress = func(Event) {}
 	}
 	if len(o.Server) == 0 && (o.Mode == Process || o.Mode == "" || o.Sigkill) { // other simulations start no process
-		self, err := program(os.Executable, os.Args[0])
+		self, err := process.Program(os.Executable, os.Args[0])
 		if err != nil {
 			return o, err
 		}
 		o.Server = []string{self, "chaos-child"}
 	}
 	return o, nil
-}
-
-// program is the path of the program that runs: what executable says or, where
-// it cannot (Linux without /proc, as in a bare chroot), what its first argument
-// stands for.
-func program(executable func() (string, error), arg0 string) (string, error) {
-	self, err := executable()
-	if err == nil {
-		return self, nil
-	}
-	found, missing := exec.LookPath(arg0)
-	if missing != nil {
-		return "", fmt.Errorf("campaign: the path of this program, to start the processes that are killed: %w; neither is it %w. "+
-			"Mount /proc, put minido into the PATH, or use --mode sim", err, missing)
-	}
-	return filepath.Abs(found)
 }
 
 // confirm is the command that runs plan, whose points have labels, with real processes; ""

@@ -289,6 +289,14 @@ func (r *caseRun) compare(ctx context.Context, e check.Evidence, known bool) (fo
 			}
 		}
 	}
+	if kind == "" && len(sockets) > 0 && !r.reorders() {
+		if differences, err = r.sentAgain(ctx, e, got, *mask, lost); err != nil {
+			return nil, "", err
+		}
+		if len(differences) > 0 {
+			kind = oracle.Missing
+		}
+	}
 	found = append(failures(e, fine, lost), violations(kind, differences, mask)...)
 	if len(found) > 0 {
 		if again, ok, err := r.slowly(ctx, e); ok || err != nil {

@@ -7,7 +7,6 @@ import (
 	"io"
 	"path/filepath"
 	"slices"
-	"sync"
 
 	"minido.dev/minido/chaos/outside"
 	"minido.dev/minido/chaos/process"
@@ -28,31 +27,11 @@ type slot struct {
 // fields after ready are written before that is closed.
 type standby struct {
 	loads  int // of campaign.versions
-	log    *logSwitch
+	log    *process.LogSwitch
 	cancel context.CancelCauseFunc
 	ready  chan struct{}
 	child  *process.Standby
 	err    error
-}
-
-// logSwitch is where a child's output goes: into the log of the case it serves,
-// once it serves one. Safe for concurrent use.
-type logSwitch struct {
-	mu  sync.Mutex
-	out io.Writer
-}
-
-// Write implements io.Writer.
-func (l *logSwitch) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.out.Write(p)
-}
-
-func (l *logSwitch) to(w io.Writer) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.out = w
 }
 
 // loads are the versions that so many lives load, and one that wakes if it follows.
@@ -77,7 +56,7 @@ func (s *slot) stock(versions []int) {
 			continue
 		}
 		ctx, cancel := context.WithCancelCause(context.Background())
-		w := &standby{loads: v, log: &logSwitch{out: s.camp.Log}, cancel: cancel, ready: make(chan struct{})}
+		w := &standby{loads: v, log: process.NewLogSwitch(s.camp.Log), cancel: cancel, ready: make(chan struct{})}
 		s.standbys = append(s.standbys, w)
 		command := append(append([]string{}, s.camp.Server...), s.camp.childFlags(s, s.camp.versions[v])...)
 		s.camp.scheduler.Go("standby", func() {
@@ -104,7 +83,7 @@ func (s *slot) take(ctx context.Context, log io.Writer, version int) (*process.S
 	i := slices.IndexFunc(s.standbys, func(w *standby) bool { return w.loads == version })
 	w := s.standbys[i]
 	s.standbys = slices.Delete(s.standbys, i, i+1)
-	w.log.to(log)
+	w.log.To(log)
 	select {
 	case <-w.ready:
 		return w.child, w.err

@@ -123,6 +123,11 @@ type Socket struct {
 	Delivered []int
 }
 
+// hungUp reports whether one side has closed a socket, so that no death cuts it.
+func hungUp(e history.Event) bool {
+	return e.Kind == history.Close && (strings.HasPrefix(e.Text, history.ByClient+":") || strings.Contains(e.Text, "received close frame"))
+}
+
 // Sockets are the sockets that a death has cut behind frames of their clients. What
 // was sent before the last frame that came back is taken to have arrived, but for two.
 func Sockets(events []history.Event) (out []Socket) {
@@ -139,7 +144,7 @@ func Sockets(events []history.Event) (out []Socket) {
 			k.sent++
 		case e.Kind == history.Receive && k != nil:
 			k.answered = k.sent
-		case e.Kind == history.Close && (strings.HasPrefix(e.Text, history.ByClient+":") || strings.Contains(e.Text, "received close frame")):
+		case hungUp(e):
 			delete(open, e.Who)
 		case e.Kind == history.Kill:
 			for _, who := range slices.Sorted(maps.Keys(open)) {

@@ -1,4 +1,4 @@
-package campaign
+package process
 
 import (
 	"errors"
@@ -19,14 +19,14 @@ func TestProgram(t *testing.T) {
 	}
 	t.Setenv("PATH", dir)
 	for _, arg0 := range []string{"minido", want} {
-		if got, err := program(unknown, arg0); err != nil || got != want {
+		if got, err := Program(unknown, arg0); err != nil || got != want {
 			t.Errorf("program(%q) = %q, %v; want %q", arg0, got, err, want)
 		}
 	}
-	if _, err := program(unknown, "gone"); err == nil || !strings.Contains(err.Error(), "/proc") {
-		t.Errorf("program(gone): error %v, want one that names /proc", err)
+	if _, err := Program(unknown, "gone"); err == nil || !strings.Contains(err.Error(), "/proc") {
+		t.Errorf("Program(gone): error %v, want one that names /proc", err)
 	}
-	if got, err := program(os.Executable, "gone"); err != nil || got == "" {
+	if got, err := Program(os.Executable, "gone"); err != nil || got == "" {
 		t.Errorf("program by the operating system = %q, %v", got, err)
 	}
 }
