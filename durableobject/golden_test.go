@@ -8,7 +8,7 @@ import (
 
 var goldens = []minidotest.Golden{
 	{Name: "storage", Source: storageWorker, Calls: []string{"S/a/keys", "S/a/badKeys", "S/a/values", "S/a/clones", "S/b/txns", "S/b/txnSync", "S/b/kvIter",
-		"S/b/kvLive", "S/b/deleteAllUncommitted", "S/b/shapes", "S/b/alarmArguments"}},
+		"S/b/kvLive", "S/b/deleteAllUncommitted", "S/b/shapes", "S/b/alarmArguments", "S/c/oddArguments"}},
 	{Name: "sql", Source: sqlWorker, Calls: []string{"Q/a/cursor", "Q/a/binds", "Q/a/refused", "Q/a/make", "Q/a/unread", "Q/a/count", "Q/a/halfRead", "Q/a/readLater",
 		"Q/b/make", "Q/b/one", "Q/b/written", "Q/b/count"}},
 	{Name: "limits", Source: limitsWorker, Calls: []string{"L/a/limits", "L/b/authorizer"}},

@@ -26,6 +26,7 @@ func (r *Realm) defineStorage() {
 			})
 		})
 	}
+	checkDelete := r.deleteCheck("DurableObjectStorage")
 	r.storage = engine.DefineClass(r.eng, engine.ClassDef[*Object]{
 		Name: "DurableObjectStorage",
 		Methods: []engine.Method[*Object]{
@@ -33,10 +34,11 @@ func (r *Realm) defineStorage() {
 				return o.storage.asyncGet(c, "DurableObjectStorage")
 			}),
 			async("put", 3, func(o *Object, c goja.FunctionCall) goja.Value {
-				return o.storage.asyncPut(c.Argument(0), c.Argument(1), c.Argument(2))
+				return o.storage.asyncPut(c, "DurableObjectStorage")
 			}),
-			async("delete", 2, func(o *Object, c goja.FunctionCall) goja.Value {
-				return o.storage.asyncDelete(c, "DurableObjectStorage")
+			method("delete", 2, func(o *Object, c goja.FunctionCall) goja.Value {
+				checkDelete(c)
+				return r.promised(func() goja.Value { return o.storage.asyncDelete(c, "DurableObjectStorage") })
 			}),
 			async("list", 1, func(o *Object, c goja.FunctionCall) goja.Value {
 				return o.storage.asyncList(c, "DurableObjectStorage")
@@ -61,7 +63,15 @@ func (r *Realm) defineStorage() {
 				}
 				return goja.Undefined()
 			}),
-			method("transaction", 1, func(o *Object, c goja.FunctionCall) goja.Value { return o.storage.transaction(c.Argument(0)) }),
+			method("transaction", 1, func(o *Object, c goja.FunctionCall) goja.Value {
+				if _, ok := c.Argument(1).(*goja.Object); !ok && !webidl.IsMissing(c.Argument(1)) && engine.IsCallable(c.Argument(0)) {
+					return r.promised(func() goja.Value {
+						r.iso.Platform.BadArgument("DurableObjectStorage", "transaction", 2, "TransactionOptions")
+						return nil
+					})
+				}
+				return o.storage.transaction(c.Argument(0))
+			}),
 			method("transactionSync", 1, func(o *Object, c goja.FunctionCall) goja.Value { return o.storage.transactionSync(c.Argument(0)) }),
 			async("getCurrentBookmark", 0, func(o *Object, _ goja.FunctionCall) goja.Value { return o.storage.currentBookmark() }),
 			async("getBookmarkForTime", 1, func(o *Object, c goja.FunctionCall) goja.Value { return o.storage.bookmarkForTime(c) }),
@@ -78,6 +88,19 @@ var optionsOf = map[string]struct {
 }{
 	"get": {2, "GetOptions"}, "put": {3, "PutOptions"}, "delete": {2, "PutOptions"}, "deleteAll": {1, "PutOptions"},
 	"getAlarm": {1, "GetAlarmOptions"}, "setAlarm": {2, "SetAlarmOptions"}, "deleteAlarm": {1, "SetAlarmOptions"},
+}
+
+// deleteCheck gives what throws for the arguments of delete(), which rejects for nothing
+// of them.
+func (r *Realm) deleteCheck(class string) func(goja.FunctionCall) {
+	options := r.optionsCheck(class, "delete")
+	return func(c goja.FunctionCall) {
+		r.need(c, 1, class, "delete", "string or Array")
+		if _, isObject := c.Argument(0).(*goja.Object); !isObject {
+			r.text(c.Argument(0))
+		}
+		options(c)
+	}
 }
 
 // optionsCheck gives what throws workerd's TypeError for a method's options that are
@@ -199,14 +222,20 @@ func (r *Realm) keyList(v goja.Value) (keys []string, many bool) {
 	return keys, true
 }
 
-func (o *storage) asyncPut(key, value, options goja.Value) goja.Value {
+func (o *storage) asyncPut(c goja.FunctionCall, class string) goja.Value {
 	r := o.realm
+	r.need(c, 1, class, "put", "string or object")
+	key, value, options := c.Argument(0), c.Argument(1), c.Argument(2)
+	if class == "DurableObjectTransaction" {
+		options = goja.Undefined()
+	}
 	obj, isObject := key.(*goja.Object)
-	if !isObject {
+	if !isObject || obj.ClassName() == "Array" { // whose text is a key
+		k := r.text(key)
 		if goja.IsUndefined(value) {
 			r.eng.Throw("TypeError", "put() called with undefined value.")
 		}
-		unconfirmed, k, b := allowsUnconfirmed(options), r.text(key), o.encode(value)
+		unconfirmed, b := allowsUnconfirmed(options), o.encode(value)
 		o.unconfirmedIf(unconfirmed, func() { o.putBytes(k, b) })
 		return goja.Undefined()
 	}
@@ -339,7 +368,7 @@ func (r *Realm) listOptions(v goja.Value, class string) (o sqlstore.ListOptions)
 	if rev := obj.Get("reverse"); rev != nil {
 		o.Reverse = rev.ToBoolean()
 	}
-	if l := obj.Get("limit"); l != nil && !goja.IsUndefined(l) && !goja.IsNull(l) {
+	if l := obj.Get("limit"); l != nil && !goja.IsUndefined(l) {
 		if o.Limit = int(l.ToInteger()); o.Limit <= 0 {
 			r.eng.Throw("TypeError", "List limit must be positive.")
 		}

@@ -15,6 +15,20 @@ export class S extends DurableObject {
       [...(await this.st.get(["b", "nope", "a", "b"])).entries()], await this.st.delete(["a", "nope", "b", "b"]), await this.st.delete("zz"), await this.st.delete("c"), await this.st.delete("Z"),
       [...(await this.st.get([])).entries()]];
   }
+  async oddArguments() {
+    const out = [], s = this.st, odd = [undefined, null, 5, "a", true, {}, [], Symbol("s"), { allowUnconfirmed: 5 }, { allowConcurrency: "x" }];
+    const said = async (name, fn) => {
+      let how = "throws";
+      try { const p = fn(); how = "rejects"; out.push([name, "resolves", (await p) ?? null]); } catch (e) { out.push([name, how, e.name + ": " + e.message]); }
+    };
+    for (const m of ["get", "put", "delete", "list", "transaction", "setAlarm"]) { await said(m + "()", () => s[m]()); for (const [i, v] of odd.entries()) await said(m + " " + i, () => s[m](v)); }
+    for (const [i, v] of odd.entries()) {
+      await said("get k " + i, () => s.get("k", v)); await said("put k " + i, () => s.put("k", 1, v)); await said("delete k " + i, () => s.delete("k", v));
+      await said("transaction f " + i, () => s.transaction(async () => 1, v)); await said("list limit " + i, () => s.list({ limit: v }).then((m) => m.size > 0));
+    }
+    await s.transaction(async (t) => { for (const m of ["get", "put", "delete", "deleteAll"]) await said("txn." + m + "()", () => t[m]()); });
+    return out;
+  }
   async badKeys() {
     return [await t(() => this.st.put("k", undefined)), await t(() => this.st.put("")), await t(() => this.st.put("", 1)), await t(() => this.st.get()), await t(() => this.st.get(undefined)), await t(() => this.st.get(null)), await t(() => this.st.get(5)),
       await t(() => this.st.put(5, "five")), await t(() => this.st.get("5")), await t(() => this.st.put({})), await t(() => this.st.put(null, 1)), await t(() => this.st.put("k")), await t(() => this.st.delete()), await t(() => this.st.put("x".repeat(3000), 1)), await t(()=>this.st.get({})), await t(() => this.st.put({a: () => 1, b: 2})), await t(() => this.st.get("b")),

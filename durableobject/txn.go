@@ -41,6 +41,7 @@ func (r *Realm) defineTxn() {
 			})
 		})
 	}
+	checkDelete := r.deleteCheck("DurableObjectTransaction")
 	r.txn = engine.DefineClass(r.eng, engine.ClassDef[*asyncTxn]{
 		Name: "DurableObjectTransaction",
 		Methods: []engine.Method[*asyncTxn]{
@@ -48,10 +49,14 @@ func (r *Realm) defineTxn() {
 				return o.storage.asyncGet(c, "DurableObjectTransaction")
 			}),
 			async("put", 3, func(o *Object, c goja.FunctionCall) goja.Value {
-				return o.storage.asyncPut(c.Argument(0), c.Argument(1), goja.Undefined())
+				return o.storage.asyncPut(c, "DurableObjectTransaction")
 			}),
-			async("delete", 2, func(o *Object, c goja.FunctionCall) goja.Value {
-				return o.storage.asyncDelete(c, "DurableObjectTransaction")
+			method("delete", 2, func(t *asyncTxn, c goja.FunctionCall) goja.Value {
+				checkDelete(c)
+				return r.promised(func() goja.Value {
+					t.use("delete")
+					return t.o.storage.asyncDelete(c, "DurableObjectTransaction")
+				})
 			}),
 			async("list", 1, func(o *Object, c goja.FunctionCall) goja.Value {
 				return o.storage.asyncList(c, "DurableObjectTransaction")
@@ -65,7 +70,7 @@ func (r *Realm) defineTxn() {
 				o.storage.deleteAlarm(goja.Undefined())
 				return goja.Undefined()
 			}),
-			async("deleteAll", 0, func(o *Object, c goja.FunctionCall) goja.Value {
+			method("deleteAll", 0, func(*asyncTxn, goja.FunctionCall) goja.Value {
 				r.eng.Throw("Error", "Cannot call deleteAll() within a transaction")
 				return nil
 			}),
