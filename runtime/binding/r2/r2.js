@@ -259,7 +259,7 @@ function (native, p) {
       }
       async abort() { await call("abortMultipartUpload", { key: this.key, uploadId: this.uploadId }); }
     }
-    p.resource(R2Bucket);
+    p.tag(R2Bucket, "R2Bucket");
     p.resource(Checksums);
     p.tag(R2MultipartUpload, "R2MultipartUpload");
     p.tag(HeadResult, "HeadResult");

@@ -20,6 +20,8 @@ function (native, p) {
 
   return (configured, configuredPeriod) => {
     class Ratelimit {
+      limitVal = configured;
+      period = configuredPeriod;
       async limit(options) {
         require(typeof options === "object" && options !== null, "invalid rate limit options");
         const unknown = [];

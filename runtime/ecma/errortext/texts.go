@@ -339,7 +339,7 @@ var rules = []rule{
 	{"Could not convert ", func(site, string) string { return "Cannot convert object to primitive value" }},
 	{"No initial value", func(site, string) string { return "Reduce of empty array with no initial value" }},
 	{"The comparison function must be either a function or undefined", func(s site, _ string) string {
-		return "The comparison function must be either a function or undefined: " + builtin.Show(s.engine, s.machine.Peek(1))
+		return "The comparison function must be either a function or undefined: " + builtin.Show(s.engine, s.native().first)
 	}},
 	{"Method ", func(s site, rest string) string {
 		if before, _, ok := strings.Cut(rest, " called on incompatible receiver"); ok && s.op() == "" {

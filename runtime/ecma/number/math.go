@@ -36,6 +36,9 @@ func InstallMath(e *engine.Engine) {
 			return e.VM().ToValue(f.fn(a, c.Argument(1).ToFloat()))
 		})
 	}
+	builtin.Wrap(e, object, "sign", func(c goja.FunctionCall, method insides.Function) goja.Value { // of which goja returns what is no number
+		return method(goja.FunctionCall{This: c.This, Arguments: []goja.Value{c.Argument(0).ToNumber()}})
+	})
 	builtin.Wrap(e, object, "hypot", func(c goja.FunctionCall, _ insides.Function) goja.Value {
 		list := make([]float64, len(c.Arguments))
 		for i, v := range c.Arguments {

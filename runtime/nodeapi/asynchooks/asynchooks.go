@@ -74,7 +74,7 @@ func (m *module) asyncLocalStorage() *goja.Object {
 				return e.Func("", 0, func(call goja.FunctionCall) goja.Value {
 					m.requireContext(frame)
 					if !engine.IsCallable(call.Argument(0)) {
-						e.Throw("TypeError", "The function to run in the snapshot is not of type 'Function'.")
+						e.Throw("TypeError", "The function to run in the snapshot is not of type 'function'.")
 					}
 					return m.inFrame("snapshot", e.Frame().WithLocalsOf(frame), call, 0)
 				})
@@ -158,7 +158,7 @@ func (m *module) asyncResource() *goja.Object {
 	zero := m.VM.ToValue(0)
 	bind := func(frame *engine.Frame, owner *goja.Object, call goja.FunctionCall, self int) goja.Value {
 		if !engine.IsCallable(call.Argument(0)) {
-			e.Throw("TypeError", "Failed to execute 'bind' on 'AsyncResource': parameter 1 is not of type 'function'.")
+			e.Throw("TypeError", "Failed to execute 'bind' on 'AsyncResource': parameter 1 is not of type 'Function'.")
 		}
 		var receiver goja.Value
 		if v := call.Argument(self); !node.Absent(v) {
@@ -176,7 +176,7 @@ func (m *module) asyncResource() *goja.Object {
 		Methods: []engine.Method[*resource]{
 			{Name: "asyncId", Fn: func(*resource, goja.FunctionCall) goja.Value { return zero }},
 			{Name: "triggerAsyncId", Fn: func(*resource, goja.FunctionCall) goja.Value { return zero }},
-			{Name: "emitDestroy", Fn: func(_ *resource, call goja.FunctionCall) goja.Value { return call.This }},
+			{Name: "emitDestroy", Fn: func(*resource, goja.FunctionCall) goja.Value { return goja.Undefined() }},
 			{Name: "bind", Length: 1, Fn: func(r *resource, call goja.FunctionCall) goja.Value {
 				owner, _ := call.This.(*goja.Object)
 				return bind(r.frame, owner, call, 1)

@@ -50,7 +50,8 @@ func (p *Caches) defineCaches() goja.Value {
 	first := class.Wrap(&cache{defaultCache})
 	missing := func(name string) engine.Method[storage] {
 		return engine.Method[storage]{Name: name, Fn: func(storage, goja.FunctionCall) goja.Value {
-			return p.Rejected(p.Engine.Errors.New("Error", "Failed to execute '"+name+"' on 'CacheStorage': the method is not implemented.")) // reference's text
+			p.Engine.Throw("Error", "Failed to execute '%s' on 'CacheStorage': the method is not implemented.", name) // reference's text
+			return nil
 		}}
 	}
 	storages := engine.DefineClass(p.Engine, engine.ClassDef[storage]{

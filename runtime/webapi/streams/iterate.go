@@ -23,7 +23,7 @@ type iterator struct {
 // values is ReadableStream's values().
 func (s *readable) values(choice goja.Value) goja.Value {
 	p := s.p
-	keep := argument(p.options(choice, 1, "ReadableStream", "values", "ReadableStreamValuesOptions"), "preventCancel").ToBoolean()
+	keep := argument(p.options(choice, 1, "ReadableStream", "values", "ValuesOptions"), "preventCancel").ToBoolean()
 	it := &iterator{p: p, r: s.acquire(false), keep: keep, single: s.single}
 	obj := p.VM.CreateObject(p.iteratorPrototype())
 	p.Engine.Attach(obj, it)

@@ -274,7 +274,7 @@ const defaultAllocation = 4096
 // getReader is section 4.2.4 (getReader).
 func (s *readable) getReader(choice goja.Value) goja.Value {
 	p := s.p
-	mode := argument(p.options(choice, 1, "ReadableStream", "getReader", "ReadableStreamGetReaderOptions"), "mode")
+	mode := argument(p.options(choice, 1, "ReadableStream", "getReader", "GetReaderOptions"), "mode")
 	if goja.IsUndefined(mode) {
 		return p.classes.reader().Wrap(s.acquire(false))
 	}

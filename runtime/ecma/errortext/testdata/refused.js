@@ -134,6 +134,13 @@ const calls = [
   ["Function.prototype.bind.call(\"x\")", async () => { return (Function.prototype.bind.call("x")) }],
   ["Function.prototype.toString.call({})", async () => { return (Function.prototype.toString.call({})) }],
   ["const e = new Error(); e.message = e; return [1].sort(e)", async () => { const e = new Error(); e.message = e; try { return [1].sort(e) } catch { throw new Error("told") } }],
+  ["[1].sort({}, 5)", async () => { return [1].sort({}, 5) }],
+  ["new Float64Array(3).toSorted(new TypeError(\"err\"), 5)", async () => { return new Float64Array(3).toSorted(new TypeError("err"), 5) }],
+  ["[].sort.apply([1], [8, 9])", async () => { return [].sort.apply([1], [8, 9]) }],
+  ["Math.sign(Symbol())", async () => { return Math.sign(Symbol()) }],
+  ["Math.sign of an object is a number", async () => { throw new Error(typeof Math.sign({})) }],
+  ["new DisposableStack().use(0)", async () => { return new DisposableStack().use(0) }],
+  ["[1].values().flatMap(5)", async () => { return [1].values().flatMap(5) }],
 ];
 const iterations = [
   ["const o=new Uint8Array([3,1,2]); return o.every({})", async () => { const o=new Uint8Array([3,1,2]); return o.every({}) }],

@@ -35,7 +35,7 @@ function (native, primordials) {
   const suppress = (failure, error) =>
     failure ? { error: new SuppressedError(error, failure.error, "An error was suppressed during disposal") } : { error };
   const method = (value, symbol, fallback) => {
-    if ((typeof value !== "object" || value === null) && typeof value !== "function") throw new TypeError(`${native.show(value)} is not an object`);
+    if ((typeof value !== "object" || value === null) && typeof value !== "function") throw new TypeError("An object is expected with `using` declarations"); // V8's text
     let fn = value[symbol];
     if ((fn === undefined || fn === null) && fallback) fn = value[fallback];
     if (typeof fn !== "function") throw new TypeError(`Symbol(${symbol === SymbolDispose ? "Symbol.dispose" : "Symbol.asyncDispose"}) is not a function`);

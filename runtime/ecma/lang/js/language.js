@@ -393,7 +393,8 @@ function (native, primordials) {
         }, over(it));
       },
       flatMap(mapper) {
-        check(this, mapper, "flatMap");
+        receiver(this, "flatMap");
+        if (typeof mapper !== "function") fail({ iterator: this }, new TypeError("Iterator.prototype.flatMap is not a function")); // V8's text
         const it = direct(this);
         let i = 0;
         let inner = null;

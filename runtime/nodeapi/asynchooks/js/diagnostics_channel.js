@@ -73,6 +73,7 @@ function (native, p) {
       return run();
     }
   }
+  p.ObjectDefineProperty(Channel.prototype, p.SymbolToStringTag, { value: "Channel", writable: true, configurable: true });
 
   const channel = (name) => {
     let found = channels.get(name);

@@ -15,7 +15,7 @@ function (native, p) {
       p.ObjectAssign(this, { defaultPort: 80, protocol: "http:", options: given, agentKeepAliveTimeoutBuffer: given.agentKeepAliveTimeoutBuffer ?? 1000,
         keepAliveMsecs: given.keepAliveMsecs || 1000, keepAlive: given.keepAlive || false, maxSockets: given.maxSockets || Agent.defaultMaxSockets,
         maxFreeSockets: given.maxFreeSockets || 256, scheduling: given.scheduling || "lifo", maxTotalSockets, totalSocketCount: 0,
-        freeSockets: { __proto__: null }, sockets: { __proto__: null }, requests: { __proto__: null } });
+        freeSockets: {}, sockets: {}, requests: {} });
       if (this.scheduling !== "fifo" && this.scheduling !== "lifo") throw errors.argValue("scheduling", this.scheduling, "must be one of: 'fifo', 'lifo'");
       if (typeof maxTotalSockets !== "number") throw errors.argType("maxTotalSockets", "of type number", maxTotalSockets);
       if (!(maxTotalSockets >= 1)) throw errors.range("maxTotalSockets", ">= 1", maxTotalSockets);

@@ -70,8 +70,8 @@ function (native, p) {
       if (native.compare(a, b) > 0) throw errors.argValue("start", start, "must come before end");
       this.#rules.push({ text: `Range: ${label[f]} ${a}-${b}`, matches: (x) => native.compare(a, x) <= 0 && native.compare(x, b) <= 0 });
     }
-    addSubnet(net, prefix, family = "ipv4") {
-      const [a, f] = addressOf(net, family, "net"), bits = f === "ipv6" ? 128 : 32;
+    addSubnet(network, prefix, family = "ipv4") {
+      const [a, f] = addressOf(network, family, "network"), bits = f === "ipv6" ? 128 : 32;
       if (typeof prefix !== "number") throw errors.argType("prefix", "of type number", prefix);
       if (prefix % 1 !== 0) throw errors.range("prefix", "an integer", prefix);
       if (prefix < 0 || prefix > bits) throw errors.range("prefix", `between 0 and ${bits}`, prefix);

@@ -405,14 +405,14 @@ function (native, p) {
       s.paused = true;
       return this;
     },
-    wrap(old) {
+    wrap(stream) {
       let paused = false;
-      old.on("data", (chunk) => { if (!this.push(chunk) && old.pause) { paused = true; old.pause(); } });
-      old.on("end", () => this.push(null));
-      old.on("error", (error) => fail(this, error));
-      old.on("close", () => this.destroy());
-      old.on("destroy", () => this.destroy());
-      this._read = () => { if (paused && old.resume) { paused = false; old.resume(); } };
+      stream.on("data", (chunk) => { if (!this.push(chunk) && stream.pause) { paused = true; stream.pause(); } });
+      stream.on("end", () => this.push(null));
+      stream.on("error", (error) => fail(this, error));
+      stream.on("close", () => this.destroy());
+      stream.on("destroy", () => this.destroy());
+      this._read = () => { if (paused && stream.resume) { paused = false; stream.resume(); } };
       return this;
     },
     [SymbolAsyncIterator]() { return iterate(this, true); },

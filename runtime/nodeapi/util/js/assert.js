@@ -178,17 +178,21 @@ function (native, p) {
     doesNotMatch: matching(false, "doesNotMatch"),
     AssertionError,
   };
-  // assert.Assert: the functions as methods; without strict, == compares primitives.
+  // assert.Assert: the functions as methods, where == compares primitives; strict, an
+  // instance has others in place of those that are loose.
   members.Assert = function Assert(options) {
     if (new.target === undefined) throw errors.make("TypeError", "ERR_CONSTRUCT_CALL_REQUIRED", "Class constructor Assert cannot be invoked without `new`");
     const { diff = "simple", strict: isStrict = true } = options ?? {};
     if (diff !== "simple" && diff !== "full") throw errors.argValue("options.diff", diff, "must be one of: 'simple', 'full'");
-    const { Assert, AssertionError: _, ...methods } = members;
-    ObjectAssign(this, methods, { AssertionError });
-    if (isStrict) return;
-    this.equal = two("==", (a, b) => a == b || a !== a && b !== b);
-    this.notEqual = two("!=", (a, b) => !(a == b || a !== a && b !== b));
+    this.AssertionError = AssertionError;
+    if (isStrict) {
+      ObjectAssign(this, { equal: members.strictEqual, deepEqual: members.deepStrictEqual, notEqual: members.notStrictEqual, notDeepEqual: members.notDeepStrictEqual });
+    }
   };
+  const { Assert, AssertionError: _, ...methods } = members;
+  ObjectAssign(Assert.prototype, methods, {
+    equal: two("==", (a, b) => a == b || a !== a && b !== b), notEqual: two("!=", (a, b) => !(a == b || a !== a && b !== b)),
+  });
   const strict = function strict(...args) { ok(args); };
   ObjectAssign(assert, members);
   ObjectAssign(strict, members, { ok: strict, equal: members.strictEqual, notEqual: members.notStrictEqual, deepEqual: members.deepStrictEqual, notDeepEqual: members.notDeepStrictEqual });

@@ -71,5 +71,7 @@ function (native, p) {
     }
     toJSON() { return this.toString(); }
   }
+  p.tag(MIMEParams, "MIMEParams");
+  p.tag(MIMEType, "MIMEType");
   return { MIMEType, MIMEParams };
 }

@@ -51,5 +51,13 @@ function (native, p) {
     types.isSymbolObject(v) || types.isBigIntObject(v);
   for (const name of ["Uint8Array", "Uint8ClampedArray", "Uint16Array", "Uint32Array", "Int8Array", "Int16Array", "Int32Array",
     "Float16Array", "Float32Array", "Float64Array", "BigInt64Array", "BigUint64Array"]) types[`is${name}`] = typed(name);
+  for (const name of p.ObjectKeys(types)) { // those that are native in the reference need their argument
+    const test = types[name];
+    if (name === "isCryptoKey" || name === "isKeyObject") continue;
+    types[name] = { [name](v) {
+      if (arguments.length === 0) throw new p.TypeError(`Failed to execute '${name}' on 'UtilModule': parameter 1 is not of type 'Value'.`);
+      return test(v);
+    } }[name];
+  }
   return types;
 }
