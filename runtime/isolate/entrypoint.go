@@ -509,7 +509,10 @@ func (i *Isolate) executionContext(props *event.Payload) *goja.Object {
 		given = i.CF.Unpack(props)
 	}
 	// They are properties of its own, as in the reference.
-	i.Engine.Lazies.Property(obj, "tracing", goja.FLAG_TRUE, func() goja.Value { return i.CF.Tracing() })
+	if i.tracing == nil { // a lazy property of each would cost a request as much again
+		i.tracing = i.CF.Tracing()
+	}
+	obj.DefineDataProperty("tracing", i.tracing, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_TRUE)
 	for _, absent := range []string{"access", "cache"} { // of Cloudflare Access, of a Worker's own cache
 		obj.DefineDataProperty(absent, goja.Undefined(), goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_TRUE)
 	}

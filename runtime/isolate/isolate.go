@@ -104,6 +104,7 @@ type Isolate struct {
 	listens    bool // the worker is in service-worker syntax
 	tail       *tailing
 	execution  *engine.Class[*execution]
+	tracing    *goja.Object                   // ctx.tracing, one for all; nil before the first
 	reused     map[string]*goja.Object        // ctx by entrypoint, see handlerContext
 	controller *engine.Class[*bool]           // of cron events; nil before the first
 	requests   map[*engine.Context]*stateless // in progress
