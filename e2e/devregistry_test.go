@@ -216,6 +216,17 @@ func echoesAt(t *testing.T, url string) {
 	}
 }
 
+// startRegistered starts minido with a registry of the test's own.
+func startRegistered(t *testing.T, config, registry string) server {
+	t.Helper()
+	s, err := launch(t, process.Options{Command: []string{minido, "dev", "--ip", "127.0.0.1", "-c", config, "--port", "0", "--no-watch"},
+		Env: []string{devregistry.DirVariable + "=" + registry}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
 // What wrangler's sessions speak works between two of minido's, too: the entry of one is
 // made to look like wrangler's.
 func TestDevRegistryDebugPort(t *testing.T) {
@@ -223,12 +234,7 @@ func TestDevRegistryDebugPort(t *testing.T) {
 	dir := project(t, registryProject)
 	registry := filepath.Join(t.TempDir(), "v5")
 	start := func(name string) server {
-		s, err := launch(t, process.Options{Command: []string{minido, "dev", "--ip", "127.0.0.1", "-c", filepath.Join(dir, name, "wrangler.json"), "--port", "0", "--no-watch"},
-			Env: []string{devregistry.DirVariable + "=" + registry}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return s
+		return startRegistered(t, filepath.Join(dir, name, "wrangler.json"), registry)
 	}
 	back := start("back")
 	path := filepath.Join(registry, "back")
@@ -268,12 +274,7 @@ func TestDevRegistry(t *testing.T) {
 	dir := project(t, registryProject)
 	registry := filepath.Join(t.TempDir(), "v5")
 	start := func(name string) server {
-		s, err := launch(t, process.Options{Command: []string{minido, "dev", "--ip", "127.0.0.1", "-c", filepath.Join(dir, name, "wrangler.json"), "--port", "0", "--no-watch"},
-			Env: []string{devregistry.DirVariable + "=" + registry}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return s
+		return startRegistered(t, filepath.Join(dir, name, "wrangler.json"), registry)
 	}
 	front := start("front")
 	const missing = `Worker "back" not found. Make sure it is running locally.`

@@ -123,40 +123,21 @@ type Socket struct {
 	Delivered []int
 }
 
-// hungUp reports whether one side has closed a socket, so that no death cuts it.
-func hungUp(e history.Event) bool {
-	return e.Kind == history.Close && (strings.HasPrefix(e.Text, history.ByClient+":") || strings.Contains(e.Text, "received close frame"))
-}
-
 // Sockets are the sockets that a death has cut behind frames of their clients. What
 // was sent before the last frame that came back is taken to have arrived, but for two.
 func Sockets(events []history.Event) (out []Socket) {
-	type socket struct{ number, sent, answered int }
-	open := map[string]*socket{}
-	n := 0
+	var sockets openSockets
 	for _, e := range events {
-		k := open[e.Who]
-		switch {
-		case e.Kind == history.Connect && strings.HasPrefix(e.Who, history.SocketPrefix):
-			n++
-			open[e.Who] = &socket{number: n}
-		case e.Kind == history.Send && k != nil:
-			k.sent++
-		case e.Kind == history.Receive && k != nil:
-			k.answered = k.sent
-		case hungUp(e):
-			delete(open, e.Who)
-		case e.Kind == history.Kill:
-			for _, who := range slices.Sorted(maps.Keys(open)) {
-				if k := open[who]; k.sent > 0 {
-					cut := Socket{Number: k.number}
-					for d := k.sent; d >= max(0, k.answered-2); d-- {
-						cut.Delivered = append(cut.Delivered, d)
-					}
-					out = append(out, cut)
-				}
+		_, dead := sockets.take(e)
+		for _, k := range dead {
+			if len(k.sent) == 0 {
+				continue
 			}
-			open = map[string]*socket{}
+			cut := Socket{Number: k.number}
+			for d := len(k.sent); d >= max(0, k.answered-2); d-- {
+				cut.Delivered = append(cut.Delivered, d)
+			}
+			out = append(out, cut)
 		}
 	}
 	return out

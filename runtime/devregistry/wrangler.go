@@ -5,10 +5,8 @@ import (
 	"fmt"
 	"net"
 	"strings"
-	"sync"
 	"time"
 
-	"minido.dev/minido/internal/netx"
 	"minido.dev/minido/runtime/cfapi"
 	"minido.dev/minido/runtime/devregistry/capnp"
 	"minido.dev/minido/runtime/devregistry/debugport"
@@ -216,44 +214,13 @@ func (t linked) Call(c *event.Call, done func(*event.Payload, error)) {
 
 // Fetch implements cfapi.Target.
 func (t linked) Fetch(req *event.Request, done func(*event.Response, error)) (cancel func(error)) {
-	later := &laterCancel{}
+	var c event.Canceler
 	t.r.linkTo(t.address, func(client *debugport.Client, err error) {
 		if err != nil {
 			done(nil, err)
 			return
 		}
-		later.set(t.of(client).Fetch(req, done))
+		c.Set(t.of(client).Fetch(req, done))
 	})
-	return later.cancel
-}
-
-// laterCancel is the cancel of an exchange that has perhaps not begun. Safe for
-// concurrent use.
-type laterCancel struct {
-	mu     sync.Mutex // guards the fields below
-	begun  func(error)
-	reason error
-}
-
-func (l *laterCancel) set(cancel func(error)) {
-	l.mu.Lock()
-	l.begun = cancel
-	reason := l.reason
-	l.mu.Unlock()
-	if reason != nil {
-		cancel(reason)
-	}
-}
-
-func (l *laterCancel) cancel(reason error) {
-	if reason == nil {
-		reason = netx.ErrAborted
-	}
-	l.mu.Lock()
-	begun := l.begun
-	l.reason = reason
-	l.mu.Unlock()
-	if begun != nil {
-		begun(reason)
-	}
+	return c.Cancel
 }

@@ -323,14 +323,14 @@ func (s *Server) Fetch(req *event.Request, done func(*event.Response, error)) (c
 			return func(error) {}
 		}
 	}
-	c := &canceler{}
+	c := &event.Canceler{}
 	s.fetchWorker(req, site, c, done)
-	return c.cancel
+	return c.Cancel
 }
 
 // fetchWorker asks the worker; one that is replaced before it has begun to
 // answer passes the request on to its successor.
-func (s *Server) fetchWorker(req *event.Request, site *assets.Service, c *canceler, done func(*event.Response, error)) {
+func (s *Server) fetchWorker(req *event.Request, site *assets.Service, c *event.Canceler, done func(*event.Response, error)) {
 	s.withWorker(func(w *worker, err error) {
 		switch {
 		case err != nil:
@@ -340,7 +340,7 @@ func (s *Server) fetchWorker(req *event.Request, site *assets.Service, c *cancel
 		case w.main == nil:
 			done(nil, errors.New("this project has neither a worker nor assets: set \"main\" in the wrangler file"))
 		default:
-			c.set(w.main.Fetch(req, func(resp *event.Response, err error) {
+			c.Set(w.main.Fetch(req, func(resp *event.Response, err error) {
 				if errors.Is(err, isolate.ErrEnded) && !s.isClosed() {
 					s.fetchWorker(req, site, c, done)
 					return
@@ -349,33 +349,6 @@ func (s *Server) fetchWorker(req *event.Request, site *assets.Service, c *cancel
 			}))
 		}
 	})
-}
-
-// canceler hands a cancellation on to a request that may not have begun yet.
-type canceler struct {
-	mu     sync.Mutex
-	fn     func(error)
-	reason error
-}
-
-func (c *canceler) set(fn func(error)) {
-	c.mu.Lock()
-	c.fn = fn
-	reason := c.reason
-	c.mu.Unlock()
-	if reason != nil {
-		fn(reason)
-	}
-}
-
-func (c *canceler) cancel(reason error) {
-	c.mu.Lock()
-	fn := c.fn
-	c.reason = reason
-	c.mu.Unlock()
-	if fn != nil {
-		fn(reason)
-	}
 }
 
 // withWorker calls fn with the loaded worker, now or when it is.

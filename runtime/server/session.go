@@ -241,7 +241,7 @@ func (t *service) Fetch(req *event.Request, done func(*event.Response, error)) (
 	if t.entrypoint == defaultEntrypoint && t.props == nil {
 		return m.Fetch(req, done)
 	}
-	var c canceler
+	var c event.Canceler
 	m.withWorker(func(w *worker, err error) {
 		if err == nil && w.iso == nil {
 			err = fmt.Errorf("the worker %q has only assets and no entrypoint %q", t.script, t.entrypoint)
@@ -250,9 +250,9 @@ func (t *service) Fetch(req *event.Request, done func(*event.Response, error)) (
 			done(nil, err)
 			return
 		}
-		c.set(w.iso.Entrypoint(t.entrypoint, t.props).Fetch(req, done))
+		c.Set(w.iso.Entrypoint(t.entrypoint, t.props).Fetch(req, done))
 	})
-	return c.cancel
+	return c.Cancel
 }
 
 // defaultEntrypoint is the name of a worker's main export.
