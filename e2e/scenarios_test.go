@@ -72,6 +72,15 @@ func TestScenariosOfFixtures(t *testing.T) {
 	}
 }
 
+// What make cycles and the benchmark measure with holds at every point.
+func TestCyclesHold(t *testing.T) {
+	t.Parallel()
+	r, out := campaignOf(t, "enumerate", fixture(t, "fibers/cycles"), "--mode", "sim")
+	if r.Code != chaos.Pass || r.Kills < 20 {
+		t.Fatalf("%d kills, code %d\n%s", r.Kills, r.Code, out)
+	}
+}
+
 // campaignOf runs a campaign and returns its report and what it wrote.
 func campaignOf(t *testing.T, verb, project string, flags ...string) (campaign.Report, []byte) {
 	t.Helper()
