@@ -128,15 +128,19 @@ UNITS := $(GO) list ./... | grep -v '/e2e\(/\|$$\)\|/internal/house$$'
 
 # So do these tests, in packages whose others don't.
 ALONE := ^(TestLivingSystems|TestFaultsInSimulation|TestPowerTakesUnconfirmedWrites|TestToldAfterDeath|TestTooManyOrders|TestEnumerateVersions)$$|^TestPowerLossLosesNothing$$
-ALONE_IN := ./chaos/campaign ./sqlstore
+ALONE := $(ALONE)|^(TestSkewedClocks|TestSkewFindsAlarmsThatRingBeforeTheirTime|TestSkewMovesAlarmsAgainstClients|TestDeathsBetweenSteps(AreFew)?|TestInferredInvariants(Broken)?)$$
+ALONE_IN := ./chaos/campaign ./chaos/cli ./sqlstore
 
 unit: plain race
 
 plain-built: $(BUNDLED)
 	$(FRUGAL) $(GO) build $$($(UNITS) | grep -E '$(ONE_GOROUTINE)')
 
+# The longest come first, so that no processor waits for them at the end.
+LONGEST := ./vitest/report ./durableobject ./runtime/minidotest
+
 plain: npm plain-built alone
-	$(IN_MEMORY) $(FRUGAL_TESTS) $(GO) test $(QUICK) -timeout 30m $$($(UNITS) | grep -E '$(ONE_GOROUTINE)')
+	$(IN_MEMORY) $(FRUGAL_TESTS) $(GO) test $(QUICK) -timeout 30m $(LONGEST) $$($(UNITS) | grep -E '$(ONE_GOROUTINE)' | grep -Fvx "$$($(GO) list $(LONGEST))")
 
 alone: plain-built
 	$(IN_MEMORY) $(FRUGAL_TESTS) $(GO) test $(QUICK) -timeout 30m -run '$(ALONE)' $(ALONE_IN)
@@ -351,7 +355,7 @@ strangers: build npm $(REFERENCE)/.package-lock.json
 SYNTAX ?= 20000
 fuzz-syntax: $(REFERENCE)/.package-lock.json
 	MINIDO_SYNTAX='$(SYNTAX)' MINIDO_REFERENCE='$(abspath $(REFERENCE))' \
-		$(GO) test -count=1 -timeout 60m -run 'TestDifferentialSyntax$$' ./runtime/bundle
+		$(GO) test -count=1 -timeout 60m -run 'TestDifferentialSyntax$$' ./runtime/minidotest
 
 # Every fuzz test in turn, FUZZ_SECONDS in all. What one finds it writes below its
 # package's testdata/fuzz, which go test runs from then on. Before Go 1.27 a fuzz test

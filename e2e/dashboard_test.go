@@ -38,6 +38,7 @@ export default { async fetch(req, env) {
 
 // A person opens the dashboard and uses each of its pages.
 func TestDashboard(t *testing.T) {
+	t.Parallel()
 	page := browse(t)
 	dir := project(t, map[string]string{"worker.js": dashboardWorker, "wrangler.json": `{"name": "rooms", "main": "worker.js", "compatibility_date": "2026-08-01", "compatibility_flags": ["enable_ctx_exports"],
 		"durable_objects": {"bindings": [{"name": "ROOM", "class_name": "Room"}]}, "migrations": [{"tag": "1", "new_sqlite_classes": ["Room"]}]}`})
@@ -274,6 +275,7 @@ export default { async fetch(request, env) { return env.ROOM.getByName("<img src
 // A person starts a campaign, watches it, looks at a finding, steps through its timeline,
 // replays it, and stops another campaign.
 func TestDashboardChaos(t *testing.T) {
+	t.Parallel()
 	page := browse(t)
 	dir := project(t, map[string]string{"worker.js": forgetfulWorker, "wrangler.json": `{"name": "forgetful", "main": "worker.js", "compatibility_date": "2026-08-01",
 		"durable_objects": {"bindings": [{"name": "ROOM", "class_name": "Room"}]}, "migrations": [{"tag": "1", "new_sqlite_classes": ["Room"]}]}`,

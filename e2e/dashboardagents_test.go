@@ -75,6 +75,7 @@ func agentsProject(t *testing.T) (dir string) {
 // and a chaos campaign whose finding is replayed forwards and backwards. Each page is
 // looked at in wide and narrow windows, in light and dark.
 func TestDashboardAgents(t *testing.T) {
+	t.Parallel()
 	page := browse(t)
 	sink := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { _, _ = io.Copy(w, r.Body) })) // an effect is answered
 	defer sink.Close()

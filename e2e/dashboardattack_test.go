@@ -201,6 +201,7 @@ func sessionAt(t *testing.T, config string, flags ...string) (s server, open fun
 // another port, can neither read nor do nor frame anything, even if it knows the address
 // and a ticket; and it gets no token from the pages that have one.
 func TestDashboardAttacks(t *testing.T) {
+	t.Parallel()
 	page := browse(t)
 	s, open, session := sessionOf(t, map[string]string{"worker.js": `export default { fetch: () => new Response("<h1>the worker</h1>", { headers: { "content-type": "text/html" } }) }`,
 		"wrangler.json": `{"name": "plain", "main": "worker.js", "compatibility_date": "2026-08-01"}`})

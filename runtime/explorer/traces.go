@@ -84,6 +84,16 @@ func (t *Traces) Ended(trace *event.Trace) {
 	}
 }
 
+// Kept is how many invocations are kept, and the worker of the newest. Safe for concurrent use.
+func (t *Traces) Kept() (n int, newest string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if n = len(t.kept); n > 0 {
+		newest = t.kept[n-1].ScriptName
+	}
+	return n, newest
+}
+
 func (t *Traces) hex(n int) string {
 	b := make([]byte, n)
 	_, _ = t.chance.Read(b) // a Source always fills it

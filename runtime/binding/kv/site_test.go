@@ -1,45 +1,21 @@
-package kv
+package kv_test
 
 import (
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"testing"
+
+	"minido.dev/minido/runtime/binding/kv"
+	"minido.dev/minido/runtime/config"
 )
 
-// Globs of a site match anywhere in a path, as miniflare's (glob-to-regexp without anchors):
-// include decides if it is there, a "!" takes back.
-func TestSiteGlobs(t *testing.T) {
-	paths := []string{"a.html", "a.map", "css/a.css", "css/deep/b.css", "css/deep/b.css.map", "draft/a.html"}
-	for _, c := range []struct {
-		include, exclude []string
-		want             []string
-	}{
-		{nil, nil, paths},
-		{nil, []string{"*.map"}, []string{"a.html", "css/a.css", "css/deep/b.css", "draft/a.html"}},
-		{[]string{"css/*.css"}, []string{"**"}, []string{"css/a.css"}},
-		{[]string{"css/**/*.css"}, nil, []string{"css/a.css", "css/deep/b.css", "css/deep/b.css.map"}},
-		{[]string{"**/*.html", "!draft"}, nil, []string{"a.html"}},
-		{[]string{"?.html"}, nil, nil},
-	} {
-		matches := wanted(c.include, c.exclude)
-		var got []string
-		for i := range paths {
-			if matches(paths[i]) {
-				got = append(got, paths[i])
-			}
-		}
-		if !slices.Equal(got, c.want) {
-			t.Errorf("include %q, exclude %q: %q, want %q", c.include, c.exclude, got, c.want)
-		}
-	}
-}
-
-// No key leads out of the folder, by dots or by a link, nor to what workerd's disk hides.
-func TestSiteStaysInItsFolder(t *testing.T) {
-	dir := t.TempDir()
-	folder := filepath.Join(dir, "public")
-	for name, text := range map[string]string{"secret": "s", "public/a.txt": "a", "public/.hidden": "h", "public/sub/b.txt": "b"} {
+// written writes files, by their paths below a new directory.
+func written(t *testing.T, files map[string]string) (dir string) {
+	t.Helper()
+	dir = t.TempDir()
+	for name, text := range files {
 		path := filepath.Join(dir, filepath.FromSlash(name))
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 			t.Fatal(err)
@@ -48,16 +24,61 @@ func TestSiteStaysInItsFolder(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	return dir
+}
+
+// Globs of a site match anywhere in a path, as miniflare's (glob-to-regexp without anchors):
+// include decides if it is there, a "!" takes back.
+func TestSiteGlobs(t *testing.T) {
+	paths := []string{"a.html", "a.map", "css/a.css", "css/deep/b.css", "css/deep/b.css.map", "draft/a.html"}
+	files := map[string]string{}
+	for _, path := range paths {
+		files[path] = path
+	}
+	dir := written(t, files)
+	for _, c := range []struct {
+		include, exclude []any
+		want             []string
+	}{
+		{nil, nil, paths},
+		{nil, []any{"*.map"}, []string{"a.html", "css/a.css", "css/deep/b.css", "draft/a.html"}},
+		{[]any{"css/*.css"}, []any{"**"}, []string{"css/a.css"}},
+		{[]any{"css/**/*.css"}, nil, []string{"css/a.css", "css/deep/b.css", "css/deep/b.css.map"}},
+		{[]any{"**/*.html", "!draft"}, nil, []string{"a.html"}},
+		{[]any{"?.html"}, nil, nil},
+	} {
+		site := kv.SiteOf(config.Binding{Params: map[string]any{"bucket": dir, "include": c.include, "exclude": c.exclude}})
+		manifest, err := site.Manifest()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := slices.Sorted(maps.Keys(manifest)); !slices.Equal(got, c.want) {
+			t.Errorf("include %q, exclude %q: %q, want %q", c.include, c.exclude, got, c.want)
+		}
+		for _, path := range paths {
+			v, err := site.Get(path)
+			if err != nil || (v != nil) != slices.Contains(c.want, path) {
+				t.Errorf("include %q, exclude %q: %s is %v, %v", c.include, c.exclude, path, v, err)
+			}
+		}
+	}
+}
+
+// No key leads out of the folder, by dots or by a link, nor to what workerd's disk hides.
+func TestSiteStaysInItsFolder(t *testing.T) {
+	const prefix = "$__MINIFLARE_SITES__$/" // of miniflare's keys
+	dir := written(t, map[string]string{"secret": "s", "public/a.txt": "a", "public/.hidden": "h", "public/sub/b.txt": "b"})
+	folder := filepath.Join(dir, "public")
 	if err := os.Symlink(filepath.Join(dir, "secret"), filepath.Join(folder, "link")); err != nil {
 		t.Skip("no symbolic links here: ", err)
 	}
-	s := &Site{folder: folder, wanted: wanted(nil, nil)}
+	site := kv.SiteOf(config.Binding{Params: map[string]any{"bucket": folder}})
 	for key, want := range map[string]string{
-		"a.txt": "a", sitePrefix + "a.txt": "a", sitePrefix + "sub%2Fb.txt": "b", "sub/b.txt": "b",
-		"../secret": "", sitePrefix + "..%2Fsecret": "", "link": "", ".hidden": "", "sub": "", "none": "", "sub/../a.txt": "",
+		"a.txt": "a", prefix + "a.txt": "a", prefix + "sub%2Fb.txt": "b", "sub/b.txt": "b",
+		"../secret": "", prefix + "..%2Fsecret": "", "link": "", ".hidden": "", "sub": "", "none": "", "sub/../a.txt": "",
 	} {
 		got := ""
-		v, err := s.Get(key)
+		v, err := site.Get(key)
 		if v != nil {
 			got = string(v.Data)
 		}
@@ -65,7 +86,7 @@ func TestSiteStaysInItsFolder(t *testing.T) {
 			t.Errorf("%s: %q, %v, want %q", key, got, err, want)
 		}
 	}
-	if _, err := s.Get(sitePrefix + "%zz"); err == nil {
+	if _, err := site.Get(prefix + "%zz"); err == nil {
 		t.Error("a key that cannot be decoded has a value")
 	}
 }

@@ -1,4 +1,4 @@
-package html_test
+package webapi_test
 
 import (
 	"testing"

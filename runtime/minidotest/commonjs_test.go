@@ -1,15 +1,13 @@
-package bundle_test
+package minidotest
 
 import (
 	"testing"
-
-	"minido.dev/minido/runtime/minidotest"
 )
 
 // An ES module has no module and no exports, as in wrangler's bundles: code
 // that asks for them takes the branch of ES modules. CommonJS has both, and what asks for them without import or export is CommonJS.
 func TestNoModuleInESM(t *testing.T) {
-	w := minidotest.NewWorldFrom(t, map[string]string{
+	w := NewWorldFrom(t, map[string]string{
 		"worker.js": `
 import "./script.js";
 import common from "./common.cjs";
@@ -28,7 +26,7 @@ if (typeof exports !== "undefined") exports.kind = "CommonJS";
 export default Universal;`,
 		"more.js":       `export const more = 1;`,
 		"wrangler.json": `{"name": "test", "main": "worker.js", "compatibility_date": "2026-08-01"}`,
-	}, minidotest.Options{})
+	}, Options{})
 	const none = `["undefined","undefined"]`
 	want := `{"asked":` + none + `,"script":["object","object"],"common":["object","object"],"late":` + none + `,"star":["default","more"],"universal":"ES module"}`
 	if got := w.Do("GET", "http://localhost/", "").Text(); got != want {

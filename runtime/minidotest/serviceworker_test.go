@@ -1,10 +1,8 @@
-package isolate_test
+package minidotest
 
 import (
 	"testing"
 	"time"
-
-	"minido.dev/minido/runtime/minidotest"
 )
 
 // A worker in service-worker syntax is sloppy code, as wrangler bundles it; the answers are
@@ -16,18 +14,18 @@ func TestScriptsAreSloppy(t *testing.T) {
   try { Object.freeze([]).length = 2; out.push("silent"); } catch (e) { out.push(e.name); }
   try { (function () { "use strict"; unknown = 1; })(); } catch (e) { out.push(e.name); }
   return new Response(out.join());`
-	script := minidotest.NewWorldFrom(t, map[string]string{"worker.js": `
+	script := NewWorldFrom(t, map[string]string{"worker.js": `
 implied = 010;
 var member; with ({ inner: 2 }) { member = inner; }
 addEventListener("fetch", (event) => event.respondWith((() => {` + body + `})()));
 addEventListener("fetch", () => { if (implied + member !== 10) throw new Error("with, or an octal number"); });
-`, "wrangler.json": `{"name": "test", "main": "worker.js", "compatibility_date": "2026-08-01"}`}, minidotest.Options{})
+`, "wrangler.json": `{"name": "test", "main": "worker.js", "compatibility_date": "2026-08-01"}`}, Options{})
 	if got, want := script.Do("GET", "http://localhost/", "").Body, "number,object,9,silent,ReferenceError"; got != want {
 		t.Errorf("a script: %s\nwant %s", got, want)
 	}
-	module := minidotest.NewWorldFrom(t, map[string]string{"worker.js": `
+	module := NewWorldFrom(t, map[string]string{"worker.js": `
 export default { fetch() {` + body + `} };
-`, "wrangler.json": `{"name": "test", "main": "worker.js", "compatibility_date": "2026-08-01"}`}, minidotest.Options{})
+`, "wrangler.json": `{"name": "test", "main": "worker.js", "compatibility_date": "2026-08-01"}`}, Options{})
 	if got, want := module.Do("GET", "http://localhost/", "").Body, "undefined,undefined,1,TypeError,ReferenceError"; got != want {
 		t.Errorf("a module: %s\nwant %s", got, want)
 	}
@@ -37,7 +35,7 @@ export default { fetch() {` + body + `} };
 // one object serves all events of a handler by a flag. Both as workerd.
 func TestContexts(t *testing.T) {
 	for flags, want := range map[string]string{``: "false,waited", `"nonclass_entrypoint_reuses_ctx_across_invocations"`: "true,waited"} {
-		w := minidotest.NewWorldFrom(t, map[string]string{"worker.js": `
+		w := NewWorldFrom(t, map[string]string{"worker.js": `
 let first;
 export default { async fetch(request, env, ctx) {
   first ??= ctx;
@@ -45,7 +43,7 @@ export default { async fetch(request, env, ctx) {
   try { first.waitUntil(scheduler.wait(1)); waited = "waited"; } catch (e) { waited = e.message; }
   return new Response([first === ctx, waited].join());
 } };
-`, "wrangler.json": `{"name": "test", "main": "worker.js", "compatibility_date": "2026-08-01", "compatibility_flags": [` + flags + `]}`}, minidotest.Options{})
+`, "wrangler.json": `{"name": "test", "main": "worker.js", "compatibility_date": "2026-08-01", "compatibility_flags": [` + flags + `]}`}, Options{})
 		w.Do("GET", "http://localhost/", "")
 		if got := w.Do("GET", "http://localhost/", "").Body; got != want {
 			t.Errorf("with the flags [%s]: %s\nwant %s", flags, got, want)
@@ -56,7 +54,7 @@ export default { async fetch(request, env, ctx) {
 // Listeners take batches of queues and what happened to other workers' events; what
 // waitUntil gets belongs to the event. The answers are those of wrangler dev.
 func TestListeners(t *testing.T) {
-	w := minidotest.NewWorldFrom(t, map[string]string{"worker.js": `
+	w := NewWorldFrom(t, map[string]string{"worker.js": `
 const seen = [], own = (o) => Object.getOwnPropertyNames(o).filter((name) => name !== "constructor").sort().join();
 addEventListener("fetch", (event) => event.respondWith(answer(new URL(event.request.url).pathname)));
 async function answer(path) {
@@ -78,7 +76,7 @@ for (const type of ["tail", "trace"]) addEventListener(type, (event) => {
   if (event.events[0].event.request.url.includes("told")) return;
   seen.push([type, event.type, event.constructor.name, own(event), event.events === event.events, event.events === event.traces, event.events[0] === event.traces[0], event.events[0].outcome]);
 });`, "wrangler.json": `{"name": "test", "main": "worker.js", "compatibility_date": "2026-08-01", "compatibility_flags": ["queue_consumer_no_wait_for_wait_until"], "tail_consumers": [{"service": "test"}],
-  "queues": {"producers": [{"binding": "JOBS", "queue": "jobs"}], "consumers": [{"queue": "jobs", "max_batch_timeout": 1, "max_retries": 9}]}}`}, minidotest.Options{})
+  "queues": {"producers": [{"binding": "JOBS", "queue": "jobs"}], "consumers": [{"queue": "jobs", "max_batch_timeout": 1, "max_retries": 9}]}}`}, Options{})
 	for _, c := range []struct {
 		path  string
 		after time.Duration
@@ -104,8 +102,8 @@ queue jobs 1*5 {"metrics":{"backlogCount":0,"backlogBytes":0}}`},
 
 // Events that nobody listens for fail with workerd's texts.
 func TestNoListeners(t *testing.T) {
-	w := minidotest.NewWorldFrom(t, map[string]string{"worker.js": `addEventListener("fetch", (event) => event.respondWith(JOBS.send(1).then(() => new Response("sent"))));`,
-		"wrangler.json": `{"name": "test", "main": "worker.js", "compatibility_date": "2026-08-01", "queues": {"producers": [{"binding": "JOBS", "queue": "jobs"}], "consumers": [{"queue": "jobs", "max_retries": 1}]}}`}, minidotest.Options{})
+	w := NewWorldFrom(t, map[string]string{"worker.js": `addEventListener("fetch", (event) => event.respondWith(JOBS.send(1).then(() => new Response("sent"))));`,
+		"wrangler.json": `{"name": "test", "main": "worker.js", "compatibility_date": "2026-08-01", "queues": {"producers": [{"binding": "JOBS", "queue": "jobs"}], "consumers": [{"queue": "jobs", "max_retries": 1}]}}`}, Options{})
 	w.Do("GET", "http://localhost/", "")
 	w.Advance(time.Minute)
 	w.Do("GET", "http://localhost/cdn-cgi/handler/scheduled", "")
@@ -126,10 +124,10 @@ func TestNoListeners(t *testing.T) {
 
 // A worker whose handler of other workers' events has its earlier name, trace, gets them.
 func TestTraceHandler(t *testing.T) {
-	w := minidotest.NewWorldFrom(t, map[string]string{"worker.js": `
+	w := NewWorldFrom(t, map[string]string{"worker.js": `
 const seen = [];
 export default { fetch: () => new Response(seen.join()), trace(events) { seen.push(events[0].outcome); } };`,
-		"wrangler.json": `{"name": "test", "main": "worker.js", "compatibility_date": "2026-08-01", "tail_consumers": [{"service": "test"}]}`}, minidotest.Options{})
+		"wrangler.json": `{"name": "test", "main": "worker.js", "compatibility_date": "2026-08-01", "tail_consumers": [{"service": "test"}]}`}, Options{})
 	w.Do("GET", "http://localhost/", "")
 	if got := w.Do("GET", "http://localhost/", "").Text(); got != "ok" {
 		t.Errorf("seen: %q", got)

@@ -1,4 +1,4 @@
-package fetch_test
+package webapi_test
 
 import (
 	"errors"

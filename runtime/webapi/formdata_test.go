@@ -1,4 +1,4 @@
-package form_test
+package webapi_test
 
 import (
 	"testing"

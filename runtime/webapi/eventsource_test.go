@@ -1,4 +1,4 @@
-package eventsource_test
+package webapi_test
 
 import (
 	"fmt"

@@ -1,4 +1,4 @@
-package bundle_test
+package minidotest
 
 import (
 	"encoding/json"
@@ -12,7 +12,6 @@ import (
 	"minido.dev/minido/internal/reference"
 	"minido.dev/minido/internal/syntax"
 	"minido.dev/minido/runtime/bundle"
-	"minido.dev/minido/runtime/minidotest"
 )
 
 // syntaxWorker runs programs, and answers with the logs.
@@ -53,8 +52,8 @@ func tryMinido(t testing.TB, programs []string, amend func(*bundle.Options)) (lo
 			broken = fmt.Sprint(x)
 		}
 	}()
-	w := minidotest.NewWorldFrom(t, map[string]string{"worker.js": syntaxWorker(programs),
-		"wrangler.json": `{"name": "test", "main": "worker.js", "compatibility_date": "2026-08-01"}`}, minidotest.Options{Amend: amend})
+	w := NewWorldFrom(t, map[string]string{"worker.js": syntaxWorker(programs),
+		"wrangler.json": `{"name": "test", "main": "worker.js", "compatibility_date": "2026-08-01"}`}, Options{Amend: amend})
 	defer w.Stop()
 	r := w.Do("POST", "http://localhost/", "")
 	if r.Err != nil {
