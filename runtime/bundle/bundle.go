@@ -26,6 +26,7 @@ type Bundle struct {
 	mockedBuiltins []string // modules of the host that some file mocks
 	frozen         bool     // it came from a file: what is wanted is evaluated at once
 	mapped         sync.Map // an original for each source that came out of a file's own source map, by name
+	positions      sync.Map // a mappedPosition for each position that was asked for and found
 	texts          sync.Map // the text of a function in its file, "" for none, by that in the program
 }
 

@@ -1,11 +1,13 @@
 package bundle
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
 	"os"
 	"slices"
+	"strings"
 
 	"minido.dev/minido/runtime/bundle/pack"
 )
@@ -14,9 +16,10 @@ import (
 // not looked up again, and a source that has changed since is not noticed. It is
 // for those who start the same worker again and again and want the same one each
 // time. With it goes which modules were evaluated: Thaw compiles them, and Load
-// evaluates also those that could wait.
+// evaluates also those that could wait; and which positions were mapped to which places
+// of the sources, which takes the maps of whole packages to find out.
 
-const frozenVersion = "frozen-1 " + cacheVersion
+const frozenVersion = "frozen-2 " + cacheVersion
 
 // Freeze writes b to the file at path, in one step. What was evaluated until then
 // counts as what will be.
@@ -43,6 +46,7 @@ func (b *Bundle) Freeze(path string) error {
 		w.Text(name)
 		w.Number(b.additional[name])
 	}
+	w.positions(b)
 	return writeFile(path, w.Sealed())
 }
 
@@ -75,6 +79,7 @@ func Thaw(path string, opts Options) *Bundle {
 		name := r.Text()
 		b.additional[name] = r.Number()
 	}
+	r.positions(b)
 	if r.Bad {
 		return nil
 	}
@@ -165,4 +170,42 @@ func (r *packReader) module(m *module, earlier []*module) {
 	}
 	m.deferred, m.circular, m.waits = r.Flag(), r.Flag(), r.Flag()
 	m.used.Store(r.Flag())
+}
+
+// positions writes where positions lie in the sources.
+func (w *packWriter) positions(b *Bundle) {
+	found := map[position]mappedPosition{}
+	b.positions.Range(func(at, p any) bool {
+		found[at.(position)] = p.(mappedPosition)
+		return true
+	})
+	w.Number(len(found))
+	for _, at := range slices.SortedFunc(maps.Keys(found), func(a, b position) int {
+		return cmp.Or(strings.Compare(a.file, b.file), cmp.Compare(a.line, b.line), cmp.Compare(a.column, b.column))
+	}) {
+		p := found[at]
+		w.Text(at.file)
+		w.Numbers([]int{at.line, at.column, p.line, p.column, p.module})
+		w.Text(p.source)
+		w.Text(p.beside)
+	}
+}
+
+// positions reads them.
+func (r *packReader) positions(b *Bundle) {
+	for n := r.Number(); n > 0 && !r.Bad; n-- {
+		at, list := position{file: r.Text()}, r.Numbers()
+		p := mappedPosition{source: r.Text(), beside: r.Text()}
+		if len(list) != 5 || list[4] < 0 || list[4] >= len(b.modules) {
+			r.Bad = true
+			return
+		}
+		at.line, at.column = list[0], list[1]
+		p.line, p.column, p.module = list[2], list[3], list[4]
+		if p.beside != "" {
+			m := b.modules[p.module]
+			b.origin(m, m.undivided(), p.beside) // makes its source known
+		}
+		b.positions.Store(at, p)
+	}
 }

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/evanw/esbuild/pkg/api"
 )
 
 // rethawed is b as another process gets it.
@@ -130,5 +132,42 @@ func TestRememberedUses(t *testing.T) {
 	}
 	if got := compiled(); got != used {
 		t.Errorf("after a damaged file %s are compiled ahead", got)
+	}
+}
+
+// A frozen bundle knows the places that its positions were mapped to, and the source there,
+// without the files that they were found by.
+func TestFrozenPositions(t *testing.T) {
+	const source = "export function run(): never { throw new Error(\"x\") }\n"
+	dir := project(t, map[string]string{"src/app.ts": source})
+	made := api.Build(api.BuildOptions{EntryPoints: []string{filepath.Join(dir, "src", "app.ts")}, Outfile: filepath.Join(dir, "dist", "main.js"),
+		Bundle: true, Write: true, Format: api.FormatESModule, Sourcemap: api.SourceMapLinked, MinifyWhitespace: true})
+	if len(made.Errors) > 0 {
+		t.Fatal(made.Errors)
+	}
+	b := build(t, Options{Dir: filepath.Join(dir, "dist"), Entry: "main.js", NoBundle: true})
+	const column = 34
+	file, line, col, ok := b.MapPosition("main.js", 2, column)
+	if !ok || !strings.HasSuffix(file, "app.ts") {
+		t.Fatalf("%s:%d:%d, %v", file, line, col, ok)
+	}
+	again := func() *Bundle {
+		b := rethawed(t, b)
+		if err := os.RemoveAll(filepath.Join(dir, "dist")); err != nil {
+			t.Fatal(err)
+		}
+		return b
+	}()
+	for range 2 {
+		again = rethawed(t, again)
+		if f, l, c, ok := again.MapPosition("main.js", 2, column); f != file || l != line || c != col || !ok {
+			t.Errorf("%s:%d:%d, %v, not %s:%d:%d", f, l, c, ok, file, line, col)
+		}
+		if text, ok := again.Source(file); !ok || text != source {
+			t.Errorf("the source of %s is %q", file, text)
+		}
+		if f, l, c, ok := again.MapPosition("main.js", 2, 1); ok && f == file {
+			t.Errorf("a position that nobody asked for is %s:%d:%d", f, l, c)
+		}
 	}
 }

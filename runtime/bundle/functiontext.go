@@ -38,10 +38,7 @@ func (b *Bundle) FunctionText(text string) (original string, ok bool) {
 // originalText is the text in m's file of the function at an offset of its code; "" if it
 // cannot be told.
 func (b *Bundle) originalText(m *module, at int, text string) string {
-	whole := m.unit
-	if m.whole != nil {
-		whole = m.whole
-	}
+	whole := m.undivided()
 	file := whole.text
 	if file == "" {
 		data, err := os.ReadFile(whole.path)

@@ -13,39 +13,74 @@ import (
 	"minido.dev/minido/runtime/bundle/sourcemap"
 )
 
+// position is a place in a program, as goja's stacks give it.
+type position struct {
+	file         string
+	line, column int
+}
+
+// mappedPosition is where in the sources a position is. beside is what the map beside the
+// module's file names, "" if there is none or it does not know the position.
+type mappedPosition struct {
+	source       string
+	line, column int
+	module       int
+	beside       string
+}
+
 // MapPosition maps a position in a program, as goja's stacks give it (file is
 // the program's name, line and col count from 1), to the source. The map is
 // made when it is first asked for, by lowering the file once more; it fails
-// for files that are not part of the bundle, or have changed since. Columns
+// for files that are not part of the bundle, or have changed since. What it has found it
+// knows from then on, and so does a bundle that is frozen after that. Columns
 // count UTF-16 units. Safe for concurrent use.
 func (b *Bundle) MapPosition(file string, line, col int) (src string, l, c int, ok bool) {
-	id, known := b.byName[file]
+	at := position{file, line, col}
+	if known, ok := b.positions.Load(at); ok {
+		p := known.(mappedPosition)
+		return p.source, p.line, p.column, true
+	}
+	p, ok := b.mapPosition(at)
+	if ok {
+		b.positions.Store(at, p)
+	}
+	return p.source, p.line, p.column, ok
+}
+
+func (b *Bundle) mapPosition(at position) (p mappedPosition, ok bool) {
+	id, known := b.byName[at.file]
 	if !known {
-		return "", 0, 0, false
+		return p, false
 	}
 	m := b.modules[id]
 	sm := b.bundler.sourceMap(m.unit)
 	if sm == nil {
-		return "", 0, 0, false
+		return p, false
 	}
-	src, l, c, ok = sm.Lookup(m.low.outputLine(line), sourcemap.Column(m.low.code, line, col))
+	src, l, c, ok := sm.Lookup(m.low.outputLine(at.line), sourcemap.Column(m.low.code, at.line, at.column))
 	if !ok {
-		return "", 0, 0, false
+		return p, false
 	}
 	name, own := m.sourceName(src)
+	p = mappedPosition{source: name, line: l + 1, column: c + 1, module: id}
 	if !own {
-		return name, l + 1, c + 1, true
+		return p, true
 	}
-	whole := m.unit
-	if m.whole != nil {
-		whole = m.whole
-	}
+	whole := m.undivided()
 	if beside := whole.mapBeside(); beside != nil {
 		if from, fl, fc, ok := beside.Lookup(l, c); ok {
-			return b.origin(m, whole, from), fl + 1, fc + 1, true
+			p = mappedPosition{source: b.origin(m, whole, from), line: fl + 1, column: fc + 1, module: id, beside: from}
 		}
 	}
-	return name, l + 1, c + 1, true
+	return p, true
+}
+
+// undivided is the unit, or the one that it is a part of.
+func (m *module) undivided() *unit {
+	if m.whole != nil {
+		return m.whole
+	}
+	return m.unit
 }
 
 // outputLine is the line of esbuild's output, from 0, that a line of the code is. The
