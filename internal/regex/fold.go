@@ -87,21 +87,43 @@ func foldedASCII(more []Range, r rune, points bool) []Range {
 	return more
 }
 
+// folding is a code point and another one that the flag i makes equal to it.
+type folding struct{ from, to rune }
+
+// foldings are all there are, without and with points.
+var foldings = map[bool]func() []folding{
+	false: sync.OnceValue(func() []folding { return foldingsOf(false) }),
+	true:  sync.OnceValue(func() []folding { return foldingsOf(true) }),
+}
+
+func foldingsOf(points bool) (list []folding) {
+	var equal []Range
+	for _, r := range cased() {
+		equal = folded(equal[:0], r, points)
+		for _, e := range equal {
+			list = append(list, folding{r, e.Lo})
+		}
+	}
+	return list
+}
+
+// folded appends what the flag i makes equal to r.
+func folded(more []Range, r rune, points bool) []Range {
+	if r < 0x80 {
+		return foldedASCII(more, r, points)
+	}
+	want := canonical(r, points)
+	for f := simpleFold(r); f != r; f = simpleFold(f) {
+		if canonical(f, points) == want {
+			more = append(more, Range{f, f})
+		}
+	}
+	return more
+}
+
 // closed is the set with all that the flag i makes equal to a member.
 func closed(s Set, points bool) Set {
 	var more []Range
-	add := func(r rune) {
-		if r < 0x80 {
-			more = foldedASCII(more, r, points)
-			return
-		}
-		want := canonical(r, points)
-		for f := simpleFold(r); f != r; f = simpleFold(f) {
-			if canonical(f, points) == want {
-				more = append(more, Range{f, f})
-			}
-		}
-	}
 	members := 0
 	for _, r := range s {
 		members += int(r.Hi-r.Lo) + 1
@@ -109,13 +131,13 @@ func closed(s Set, points bool) Set {
 	if members < 1<<10 {
 		for _, r := range s {
 			for c := r.Lo; c <= r.Hi; c++ {
-				add(c)
+				more = folded(more, c, points)
 			}
 		}
 	} else {
-		for _, r := range cased() {
-			if s.contains(r) {
-				add(r)
+		for _, f := range foldings[points]() {
+			if s.contains(f.from) {
+				more = append(more, Range{f.to, f.to})
 			}
 		}
 	}
