@@ -175,7 +175,7 @@ func (r *packReader) module(m *module, earlier []*module) {
 // positions writes where positions lie in the sources.
 func (w *packWriter) positions(b *Bundle) {
 	found := map[position]mappedPosition{}
-	b.positions.Range(func(at, p any) bool {
+	b.positions.Range(func(at, p any) bool { // order-independent: sorted below
 		found[at.(position)] = p.(mappedPosition)
 		return true
 	})
