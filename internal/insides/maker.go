@@ -1,7 +1,6 @@
 package insides
 
 import (
-	"math"
 	"unsafe"
 
 	"github.com/dop251/goja"
@@ -51,8 +50,8 @@ func (e *Maker) Lacks(o *goja.Object, name unistring.String) bool {
 	return true
 }
 
-// fewMembers is how many names, or items, have room with their object.
-const fewMembers = 4
+// fewMembers and fewItems are how many names, and items, have room with their object.
+const fewMembers, fewItems = 4, 6
 
 // Member is a property that JSON reads.
 type Member struct {
@@ -67,8 +66,16 @@ func (e *Maker) ObjectOf(members []Member) *goja.Object {
 	switch {
 	case !e.Plain.Known:
 		return nil
-	case e.smallMaps.Known && len(members) <= smallMapSlots && len(members) > 0 && differ(members):
-		return e.smallObjectOf(members)
+	case e.smallMaps.Known && len(members) <= smallMapSlots && len(members) > 0:
+		last := members[len(members)-1].Name
+		if s := last.shape; s != nil && s.is(members) {
+			last.misses = 0
+			return e.shapedObjectOf(s, members)
+		}
+		if differ(members) {
+			last.miss(e.smallMaps, members)
+			return e.smallObjectOf(members)
+		}
 	}
 	made := &struct {
 		object gojaObject
@@ -123,6 +130,24 @@ func (e *Maker) smallObjectOf(members []Member) *goja.Object {
 	return o
 }
 
+// shapedObjectOf makes one whose names are a shape's.
+func (e *Maker) shapedObjectOf(s *shape, members []Member) *goja.Object {
+	made := &struct {
+		object gojaObject
+		base   Object
+		values smallMap
+	}{}
+	o := e.asObject(&made.object, &made.base)
+	made.base.propNames = s.texts
+	made.base.values = made.values.own(e.smallMaps.seed)
+	made.values.group.control, made.values.head.used = s.control, uint64(len(members))
+	slots := made.values.group.slots[:len(members)]
+	for i := range slots {
+		slots[i] = mapSlot{s.texts[i], members[i].Value}
+	}
+	return o
+}
+
 // asObject makes an ordinary object of its two parts, without properties.
 func (e *Maker) asObject(object *gojaObject, base *Object) *goja.Object {
 	o := (*goja.Object)(unsafe.Pointer(object))
@@ -145,22 +170,20 @@ func (e *Maker) ArrayOf(items []goja.Value) *goja.Object {
 			object gojaObject
 			array  Array
 			values smallMap
-			names  [1]unistring.String
-			items  [fewMembers]goja.Value
+			items  [fewItems]goja.Value
 		}{}
-		o, length := e.asArray(&made.object, &made.array, append(made.items[:0:fewMembers], items...))
+		o, length := e.asArray(&made.object, &made.array, append(made.items[:0:fewItems], items...))
 		made.array.baseObject.values = made.values.own(e.smallMaps.seed)
 		made.values.add(0, &e.smallMaps.length, length)
-		made.names[0] = "length"
-		made.array.baseObject.propNames = made.names[:]
+		made.array.baseObject.propNames = e.smallMaps.lengthAlone
 		return o
 	}
 	made := &struct {
 		object gojaObject
 		array  Array
-		items  [fewMembers]goja.Value
+		items  [fewItems]goja.Value
 	}{}
-	o, length := e.asArray(&made.object, &made.array, append(made.items[:0:fewMembers], items...))
+	o, length := e.asArray(&made.object, &made.array, append(made.items[:0:fewItems], items...))
 	made.array.baseObject.values = map[unistring.String]goja.Value{"length": length}
 	made.array.baseObject.propNames = []unistring.String{"length"}
 	return o
@@ -178,28 +201,10 @@ func (e *Maker) asArray(object *gojaObject, array *Array, items []goja.Value) (o
 	return o, boxed(e.Plain.property, unsafe.Pointer(&array.lengthProp))
 }
 
-// NumberOf is a Number. goja keeps what is an integer as one.
-func (e *Maker) NumberOf(f float64) goja.Value {
-	if !e.Plain.Known || f == math.Trunc(f) || math.IsNaN(f) {
-		return e.vm.ToValue(f)
-	}
-	box := f
-	return boxed(e.Plain.float, unsafe.Pointer(&box))
-}
-
 // boxed is the value whose words these are.
 func boxed(tab, data unsafe.Pointer) (v goja.Value) {
 	*wordsOf(&v) = words{tab, data}
 	return v
-}
-
-// IntegerOf is a Number that is an integer of at most 15 digits.
-func (e *Maker) IntegerOf(n int64) goja.Value {
-	if !e.Plain.Known || n < 256 { // the small ones exist already
-		return e.vm.ToValue(n)
-	}
-	box := n
-	return boxed(e.Plain.integer, unsafe.Pointer(&box))
 }
 
 // String is a string of valid UTF-8. Text in ASCII costs one look at it and one
@@ -218,25 +223,6 @@ func (e *Maker) AsciiString(s string) goja.String {
 	}
 	text := s
 	return stringOver(e.Plain.asciiString, unsafe.Pointer(&text))
-}
-
-// ShortText is how long a text has room with its string.
-const ShortText = 16
-
-// ShortString is a string of at most shortText units that are all ASCII.
-func (e *Maker) ShortString(units []uint16) goja.String {
-	made := &struct {
-		text  string
-		bytes [ShortText]byte
-	}{}
-	for i, c := range units {
-		made.bytes[i] = byte(c)
-	}
-	made.text = unsafe.String(&made.bytes[0], len(units))
-	if !e.Plain.Known {
-		return e.vm.ToValue(made.text).(goja.String)
-	}
-	return stringOver(e.Plain.asciiString, unsafe.Pointer(&made.text))
 }
 
 // stringOver is boxed for strings.

@@ -40,11 +40,11 @@ func Install(e *engine.Engine) {
 
 func parseText(e *engine.Engine, text goja.String, records bool) (goja.Value, *record) {
 	if s, ok := insides.AsciiOf(text); ok && s != "" {
-		p := parser[byte]{e: e, names: states.Of(e).names, text: unsafe.Slice(unsafe.StringData(s), len(s)), whole: s, records: records}
+		p := parser[byte]{e: e, boxes: e.Maker().Boxes(), known: states.Of(e), text: unsafe.Slice(unsafe.StringData(s), len(s)), whole: s, records: records}
 		return p.parse()
 	}
 	units := insides.UnitsOf(text)
-	p := parser[uint16]{e: e, names: states.Of(e).names, text: units, wide: units, records: records}
+	p := parser[uint16]{e: e, boxes: e.Maker().Boxes(), known: states.Of(e), text: units, wide: units, records: records}
 	return p.parse()
 }
 
@@ -52,9 +52,13 @@ func parseText(e *engine.Engine, text goja.String, records bool) (goja.Value, *r
 type state struct {
 	names map[string]*insides.Name  // of properties that texts had
 	spare weak.Pointer[stringifier] // the last one
+
+	yes, no goja.Value
 }
 
-var states = engine.NewLocal(func(*engine.Engine) *state { return &state{names: map[string]*insides.Name{}} })
+var states = engine.NewLocal(func(e *engine.Engine) *state {
+	return &state{names: map[string]*insides.Name{}, yes: e.VM().ToValue(true), no: e.VM().ToValue(false)}
+})
 
 // record is what a reviver may ask about a value: the source of a primitive.
 type record struct {
@@ -71,14 +75,15 @@ const pauseValues = 1 << 10
 type parser[U byte | uint16] struct {
 	e       *engine.Engine
 	text    []U
-	whole   string                   // the text, if it is ASCII
-	wide    []uint16                 // the text, if it is not
-	block   []byte                   // with room for strings, see own
-	items   []goja.Value             // of the arrays that are being read
-	members []insides.Member         // of the objects that are being read
-	names   map[string]*insides.Name // of the isolate
-	last    *insides.Name            // that was read
-	values  uint                     // so far
+	whole   string           // the text, if it is ASCII
+	wide    []uint16         // the text, if it is not
+	block   []byte           // with room for strings, see own
+	items   []goja.Value     // of the arrays that are being read
+	members []insides.Member // of the objects that are being read
+	boxes   insides.Boxes    // of its strings and numbers
+	known   *state           // of the isolate
+	last    *insides.Name    // that was read
+	values  uint             // so far
 	at      int
 	depth   int
 	records bool
@@ -127,11 +132,14 @@ func (p *parser[U]) value() (v goja.Value, r *record) {
 	case c == '-' || c >= '0' && c <= '9':
 		v = p.number()
 	case c == 't':
-		v = p.literal("true", p.e.VM().ToValue(true))
+		p.literal("true")
+		v = p.known.yes
 	case c == 'f':
-		v = p.literal("false", p.e.VM().ToValue(false))
+		p.literal("false")
+		v = p.known.no
 	case c == 'n':
-		v = p.literal("null", goja.Null())
+		p.literal("null")
+		v = goja.Null()
 	default:
 		p.unexpected(p.at)
 	}
@@ -141,14 +149,13 @@ func (p *parser[U]) value() (v goja.Value, r *record) {
 	return v, r
 }
 
-func (p *parser[U]) literal(word string, v goja.Value) goja.Value {
+func (p *parser[U]) literal(word string) {
 	for i := 0; i < len(word); i++ {
 		if p.at+i >= len(p.text) || p.text[p.at+i] != U(word[i]) {
 			p.unexpected(min(p.at+i, len(p.text)))
 		}
 	}
 	p.at += len(word)
-	return v
 }
 
 func (p *parser[U]) enter() {
@@ -279,11 +286,11 @@ func (p *parser[U]) anyName() (name *insides.Name, kept bool) {
 		}
 	}
 	p.at = start + len(text) + 1
-	if name, kept = p.names[string(text)]; !kept {
+	if name, kept = p.known.names[string(text)]; !kept {
 		made := p.e.Maker().Know(unistring.String(text))
 		name = &made
-		if kept = len(p.names) < maxKnownNames; kept {
-			p.names[string(name.Text)] = name
+		if kept = len(p.known.names) < maxKnownNames; kept {
+			p.known.names[string(name.Text)] = name
 		}
 	}
 	return name, kept
@@ -373,7 +380,7 @@ func (p *parser[U]) number() goja.Value {
 		}
 	}
 	if text := p.text[start:p.at]; integer && len(text) < 16 && !(len(text) == 2 && text[0] == '-' && text[1] == '0') {
-		return p.e.Maker().IntegerOf(integerIn(text))
+		return p.boxes.Integer(integerIn(text))
 	}
 	var buffer [32]byte
 	text := buffer[:0]
@@ -382,7 +389,7 @@ func (p *parser[U]) number() goja.Value {
 	}
 	// The grammar has been checked; out of range is an infinity.
 	f, _ := strconv.ParseFloat(string(text), 64)
-	return p.e.Maker().NumberOf(f)
+	return p.boxes.Number(f)
 }
 
 // integerIn is the integer that at most 15 digits write, after a minus or not:
@@ -431,15 +438,15 @@ func (p *parser[U]) stringOf(s []U, start int, ascii bool) goja.String {
 	case len(s) == 1 && int(s[0]) < insides.Latin1 && p.e.Maker().Plain.Known:
 		return p.e.Maker().Plain.Letter(uint16(s[0]))
 	case p.whole != "":
-		return p.e.Maker().AsciiString(p.own(p.whole[start : start+len(s)]))
+		return p.boxes.ASCII(p.own(p.whole[start : start+len(s)]))
 	case ascii && len(s) <= insides.ShortText:
-		return p.e.Maker().ShortString(p.wide[start : start+len(s)])
+		return p.boxes.Short(p.wide[start : start+len(s)])
 	case ascii:
 		bytes := make([]byte, len(s))
 		for i, c := range s {
 			bytes[i] = byte(c)
 		}
-		return p.e.Maker().AsciiString(unsafe.String(unsafe.SliceData(bytes), len(bytes)))
+		return p.boxes.ASCII(unsafe.String(unsafe.SliceData(bytes), len(bytes)))
 	}
 	return goja.StringFromUTF16(p.wide[start : start+len(s)])
 }

@@ -125,3 +125,67 @@ func TestParsedStringsAreTheirOwn(t *testing.T) {
 	})
 	w.run()
 }
+
+// Objects of one text share the list of their names until one is changed, which no other shows.
+func TestObjectsOfOneTextAreTheirOwn(t *testing.T) {
+	w := newWorld()
+	const source = `
+		const changes = [
+			o => { delete o.a }, o => { delete o.c }, o => { o.d = 4 }, o => { o[7] = 7 }, o => { delete o.b; o.b = 2 },
+			o => { for (const k in o) delete o[k] }, o => { for (const k in o) { o.x = k; if (k === "b") break } },
+			o => { for (const k in o) if (k === "a") break; o.e = 5 }, o => { Object.defineProperty(o, "a", { enumerable: false }) },
+			o => { Object.freeze(o) }, o => { o.length = 1 }, o => { Object.assign(o, { z: 1, a: 9 }) },
+			o => { for (const k of Object.keys(o)) { delete o[k]; o[k + "k"] = k } },
+		]
+		const told = o => JSON.stringify(o) + Object.getOwnPropertyNames(o) + Object.entries(o) + (() => { let s = ""; for (const k in o) s += k; return s })()
+		const wrong = []
+		let seed = 1
+		const random = n => (seed = seed * 48271 % 2147483647) % n
+		for (const [text, make] of [
+			['{"a":1,"b":2,"c":3}', () => ({ a: 1, b: 2, c: 3 })],
+			['{"a":1,"5":2,"b":3,"2":4,"c":5}', () => ({ a: 1, 5: 2, b: 3, 2: 4, c: 5 })],
+			['{"c":1}', () => ({ c: 1 })],
+			['{"b":0,"ü":1,"a":2,"c":3}', () => ({ b: 0, ü: 1, a: 2, c: 3 })],
+			['[1,2]', () => [1, 2]],
+			['[1,2,3,4,5,6,7]', () => [1, 2, 3, 4, 5, 6, 7]],
+		]) {
+			const list = JSON.parse("[" + Array(200).fill(text).join() + "]"), same = list.map(make)
+			for (let round = 0; round < 3; round++) for (let i = 0; i < list.length; i++) {
+				if (i % 4 === 0) continue
+				const change = changes[random(changes.length)]
+				for (const o of [list[i], same[i]]) try { change(o) } catch (e) {}
+			}
+			list.forEach((o, i) => { if (told(o) !== told(same[i])) wrong.push(told(o) + " for " + told(same[i])) })
+		}
+		wrong.slice(0, 5).join("\n")`
+	got := ""
+	w.e.Post(engine.GlobalFrame, "test", func() {
+		v, err := w.e.VM().RunString(source)
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		got = v.String()
+	})
+	w.run()
+	if got != "" {
+		t.Error(got)
+	}
+}
+
+// Numbers and strings of one text share pieces, in which each keeps its own.
+func TestNeighboursOfOneTextAreTheirOwn(t *testing.T) {
+	w := newWorld()
+	const source = `
+		const list = Array.from({ length: 1000 }, (_, i) => [i * 1000, i / 7, "text " + i, "ü" + i, "a longer text, in ASCII, of number " + i])
+		list.push(...Array.from({ length: 300 }, (_, i) => [{ a: i, b: 1, c: 2 }, { x: i, y: 3, c: 4 }, { c: 5 }, { a: 6, c: 7 }][i % 64 < 40 ? 0 : i % 4]))
+		const text = JSON.stringify(list)
+		JSON.stringify(JSON.parse(text)) === text && JSON.stringify(JSON.parse(text.replaceAll("ü", "u"))) === text.replaceAll("ü", "u")`
+	w.e.Post(engine.GlobalFrame, "test", func() {
+		v, err := w.e.VM().RunString(source)
+		if err != nil || !v.ToBoolean() {
+			t.Errorf("%v, %v", v, err)
+		}
+	})
+	w.run()
+}
