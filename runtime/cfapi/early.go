@@ -37,7 +37,8 @@ func (e early) Dup() event.Capability {
 }
 
 // Method is a function that calls one method of t: what a stub of t does, without the
-// proxies that a stub's methods are found through. Results hold no stubs.
+// proxies that a stub's methods are found through. Results hold no stubs, and have no
+// disposer.
 func Method(a *API, t Target, name string) engine.Func {
 	return engine.Func{Name: name, Fn: func(call goja.FunctionCall) goja.Value {
 		args := make([]any, len(call.Arguments))
@@ -45,7 +46,7 @@ func Method(a *API, t Target, name string) engine.Func {
 			args[i] = v
 		}
 		return a.promised(func() goja.Value {
-			return a.send(t, &event.Call{Path: []string{name}, Args: a.Pack(a.vm.NewArray(args...))})
+			return a.send(t, &event.Call{Path: []string{name}, Args: a.Pack(a.vm.NewArray(args...))}, a.Unpack)
 		})
 	}}
 }

@@ -187,7 +187,7 @@ func errorTold(a *API, told *event.Told) *goja.Object {
 func (a *API) nativeCall(call goja.FunctionCall) goja.Value {
 	cap := a.capability(call.Argument(0))
 	path, given := a.path(call.Argument(1)), call.Argument(2)
-	return a.promised(func() goja.Value { return a.send(cap, &event.Call{Path: path, Args: packArgs(a, given)}) })
+	return a.promised(func() goja.Value { return a.send(cap, &event.Call{Path: path, Args: packArgs(a, given)}, a.result) })
 }
 
 // packArgs is Pack for the arguments of a call. Before rpc_params_dup_stubs a stub in them
@@ -227,10 +227,11 @@ func (a *API) rejected(reason goja.Value) goja.Value {
 // nativeGet is native.get(handle, path): the value of a property behind a stub.
 func (a *API) nativeGet(call goja.FunctionCall) goja.Value {
 	cap, path := a.capability(call.Argument(0)), a.path(call.Argument(1))
-	return a.promised(func() goja.Value { return a.send(cap, &event.Call{Path: path, Get: true}) })
+	return a.promised(func() goja.Value { return a.send(cap, &event.Call{Path: path, Get: true}, a.result) })
 }
 
-func (a *API) send(cap event.Capability, c *event.Call) goja.Value {
+// send sends a call; read makes a value of what it returns.
+func (a *API) send(cap event.Capability, c *event.Call, read func(*event.Payload) goja.Value) goja.Value {
 	if _, session := cap.(Target); session { // calls of what a call returned belong to that call
 		if err := a.Engine.Subrequest(); err != nil {
 			a.Engine.Rethrow(err)
@@ -255,7 +256,7 @@ func (a *API) send(cap event.Capability, c *event.Call) goja.Value {
 			if p.Safe != nil {
 				caller.Owes(e.debtor(), p.Safe)
 			}
-			return a.result(p)
+			return read(p)
 		})
 	}
 	a.sendTo(cap, func() { cap.Call(c, settle) }, func(err error) { settle(nil, err) })

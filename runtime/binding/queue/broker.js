@@ -69,27 +69,37 @@ function (native, p) {
     // The backlog is what has not been acknowledged, what is delayed included.
     metrics() { return [this.#count, this.#bytes, this.#oldest]; }
 
-    async send(messages, fallback) {
-      const now = DateNow();
-      const metrics = this.metrics();
-      for (let i = 0; i < messages.length; i++) this.#insert(messages[i], now, fallback);
+    // send and sendOne answer with what there was before. They are no async functions:
+    // most sends have nothing to wait for, and a promise would be a good part of their cost.
+    send(messages, fallback) {
+      const now = DateNow(), metrics = this.metrics();
+      for (let i = 0; i < messages.length; i++) {
+        const m = messages[i];
+        // A dead letter that comes again, since its queue died before it forgot it, is there already.
+        if (m.id !== undefined && this.#sql.exec("SELECT 1 FROM queued WHERE moved = 1 AND id = ?", m.id).toArray().length > 0) continue;
+        this.#insert(m.type, m.body, m.delay ?? fallback, now, m.id, m.timestamp);
+      }
+      return this.#added(now, metrics);
+    }
+    sendOne(type, body, delay) {
+      const now = DateNow(), metrics = this.metrics();
+      this.#insert(type, body, delay, now);
+      return this.#added(now, metrics);
+    }
+    #added(now, metrics) {
       if (metrics[2] < now - retentionMs) {
         this.#sql.exec("DELETE FROM queued WHERE timestamp < ?", now - retentionMs);
         this.#recount();
       }
-      if (!this.#scheduled(now)) await this.#schedule(now);
-      return metrics;
+      return this.#scheduled(now) ? metrics : p.PromisePrototypeThen(this.#schedule(now), () => metrics);
     }
 
-    #insert(m, now, fallback) {
-      const moved = m.id !== undefined;
-      const timestamp = m.timestamp ?? now;
-      // A dead letter that comes again, since its queue died before it forgot it, is there already.
-      if (moved && this.#sql.exec("SELECT 1 FROM queued WHERE moved = 1 AND id = ?", m.id).toArray().length > 0) return;
+    // id and timestamp are those of a dead letter.
+    #insert(type, body, delay = 0, now, id, timestamp = now) {
       this.#sql.exec("INSERT INTO queued (seq, id, timestamp, content_type, body, due, moved) VALUES (?, ?, ?, ?, ?, ?, ?)",
-        ++this.#last, m.id ?? native.id(), timestamp, m.type, m.body, now + 1000 * (m.delay ?? fallback ?? 0), moved ? 1 : 0);
+        ++this.#last, id ?? native.id(), timestamp, type, body, now + 1000 * delay, id === undefined ? 0 : 1);
       this.#count++;
-      this.#bytes += m.body.byteLength;
+      this.#bytes += body.byteLength;
       this.#oldest ??= timestamp;
     }
 
@@ -119,9 +129,11 @@ function (native, p) {
     }
 
     // scheduled reports whether the alarm comes early enough for messages that have been
-    // added now: it is due, or no batch is full and they wait longer than what is there.
+    // added now: none are delivered, it is due, or no batch is full and they wait longer
+    // than what is there.
     #scheduled(now) {
-      if (!(this.#alarmAt <= now + 1000 * consumer?.maxBatchTimeout)) return false;
+      if (!this.#pushes()) return !this.#hasDead();
+      if (!(this.#alarmAt <= now + 1000 * consumer.maxBatchTimeout)) return false;
       return this.#alarmAt <= now || this.#count < consumer.maxBatchSize;
     }
 

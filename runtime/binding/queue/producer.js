@@ -58,10 +58,7 @@ function (native, p) {
       m.oldestMessageTimestamp = m.oldestMessageTimestamp === undefined ? undefined : new p.Date(m.oldestMessageTimestamp);
       return m;
     };
-    const send = async (messages, fallback) => {
-      const metrics = await native.send(messages, fallback ?? producerDelay);
-      return { metadata: { metrics: dated({ backlogCount: metrics[0], backlogBytes: metrics[1], oldestMessageTimestamp: metrics[2] }) } };
-    };
+    const sent = (m) => ({ metadata: { metrics: dated({ backlogCount: m[0], backlogBytes: m[1], oldestMessageTimestamp: m[2] }) } });
     class WorkerQueue {
       async metrics() {
         const m = await stub.metrics();
@@ -73,7 +70,7 @@ function (native, p) {
         const m = message(body, o.contentType, o.delaySeconds);
         if (m.body === undefined || !validDelay(m.delay)) refuse("send", "Bad Request");
         if (m.body.byteLength > maxMessageBytes) refuse("send", `message length of ${m.body.byteLength} bytes exceeds limit of ${maxMessageBytes}`);
-        return send([m], undefined);
+        return sent(await native.sendOne(m.type, m.body, m.delay ?? producerDelay));
       }
       async sendBatch(given, batchOptions) {
         if (given === null || given === undefined || typeof given !== "object" || typeof given[p.SymbolIterator] !== "function") {
@@ -101,7 +98,7 @@ function (native, p) {
         if (largest > maxMessageBytes) refuse("sendBatch", `message in batch has length ${largest} bytes which exceeds single message size limit of ${maxMessageBytes}`);
         if (total > maxBatchBytes) refuse("sendBatch", `batch size of ${total} bytes exceeds limit of ${maxBatchBytes}`);
         if (bad) refuse("sendBatch", "Bad Request");
-        return send(messages, fallback);
+        return sent(await native.send(messages, fallback ?? producerDelay));
       }
     }
     p.tag(WorkerQueue, "WorkerQueue");

@@ -157,10 +157,10 @@ func stub(a *cfapi.API, ns cfapi.Namespace) *goja.Object {
 	return a.Service(ns.Stub(ns.IDs().FromName(broker)))
 }
 
-// sender calls the broker's send() for a producer. What a worker sends is committed when
-// its promise resolves; what the worker shows of that waits until it is on disk.
-func sender(a *cfapi.API, ns cfapi.Namespace) engine.Func {
-	return cfapi.Method(a, cfapi.Early(ns.Stub(ns.IDs().FromName(broker))), "send")
+// sender calls a method of the broker for a producer. What a worker sends is committed
+// when its promise resolves; what the worker shows of that waits until it is on disk.
+func sender(a *cfapi.API, ns cfapi.Namespace, method string) engine.Func {
+	return cfapi.Method(a, cfapi.Early(ns.Stub(ns.IDs().FromName(broker))), method)
 }
 
 // Make implements driver.Driver.
@@ -169,7 +169,7 @@ func (d *queues) Make(a *cfapi.API, w driver.Worker, b config.Binding) goja.Valu
 	buffer := func(data []byte) goja.Value { return vm.ToValue(vm.NewArrayBuffer(data)) }
 	ns := w.Objects(uniqueKey(queueName(b)))
 	native := a.Engine.Native(
-		sender(a, ns),
+		sender(a, ns, "send"), sender(a, ns, "sendOne"),
 		engine.Func{Name: "utf8", Length: 1, Fn: func(call goja.FunctionCall) goja.Value { return buffer([]byte(call.Argument(0).String())) }},
 		engine.Func{Name: "serialize", Length: 1, Fn: func(call goja.FunctionCall) goja.Value { return buffer(a.Serialize(call.Argument(0))) }},
 		engine.Func{Name: "bytes", Length: 1, Fn: func(call goja.FunctionCall) goja.Value {
