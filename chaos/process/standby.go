@@ -53,7 +53,7 @@ func NewActed(fault string, at time.Time, err error) Acted {
 	line := Acted{Fault: fault, AtNs: at.UnixNano()}
 	var refused *pool.RefusedError
 	switch {
-	case errors.As(err, &refused), errors.Is(err, pool.ErrNotRunning), errors.Is(err, pool.ErrNoObject):
+	case errors.As(err, &refused), errors.Is(err, pool.ErrNotRunning), errors.Is(err, pool.ErrNoObject), errors.Is(err, pool.ErrNoIsolate):
 		line.Refused = err.Error()
 	case err != nil:
 		line.Error = err.Error()

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"errors"
 	"strings"
 	"time"
 
@@ -95,6 +96,9 @@ func (s *System) prepare(faults fault.Plan, o *world.Options) error {
 		}
 	}, func(f fault.Fault, err error) {
 		if s.lives == life {
+			if errors.Is(err, world.ErrKilled) {
+				err = nil // it was under way when the life ended: its own end nobody will see
+			}
 			s.Acted = append(s.Acted, process.NewActed(f.String(), s.Sim.Now(), err))
 		}
 	})

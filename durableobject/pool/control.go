@@ -36,6 +36,8 @@ var (
 	ErrNoClass    = errors.New("no such Durable Object class")
 	ErrNoObject   = errors.New("no such object")
 	ErrNotRunning = errors.New("the object is not in memory")
+	// ErrNoIsolate says that no worker is loaded at the moment.
+	ErrNoIsolate = errors.New("no isolate is running: the project has only assets, or its worker is being replaced")
 )
 
 // RefusedError says why production would not do now what was asked.

@@ -65,7 +65,7 @@ func failWith(w http.ResponseWriter, err error) {
 		fail(w, http.StatusNotFound, "not_found", err.Error())
 	case errors.Is(err, pool.ErrNotRunning):
 		fail(w, http.StatusConflict, "not_running", err.Error())
-	case errors.Is(err, server.ErrNoIsolate):
+	case errors.Is(err, pool.ErrNoIsolate):
 		fail(w, http.StatusConflict, "no_isolate", err.Error())
 	case errors.Is(err, sched.ErrRunning):
 		fail(w, http.StatusConflict, "real_clock", err.Error())

@@ -138,9 +138,6 @@ func Wake(s *Server, done func([]pool.Unborn, error)) {
 	wake(0)
 }
 
-// ErrNoIsolate says that no worker is loaded at the moment.
-var ErrNoIsolate = errors.New("no isolate is running: the project has only assets, or its worker is being replaced")
-
 // ActOnIsolate does to the whole isolate, and so to module state, every object
 // and every request in it, what the verb does to one object: Evict (refused
 // while something is in progress, unless forced), Reset or Crash. LosePower ends
@@ -151,7 +148,7 @@ func (s *Server) ActOnIsolate(a pool.Action, done func(error)) {
 	w := s.current
 	s.mu.Unlock()
 	if w == nil || w.iso == nil {
-		done(ErrNoIsolate)
+		done(pool.ErrNoIsolate)
 		return
 	}
 	switch a.Verb {
@@ -159,11 +156,11 @@ func (s *Server) ActOnIsolate(a pool.Action, done func(error)) {
 		s.opts.Scheduler.Go("reset isolate", func() { s.resetIsolate(w, done) })
 	case pool.Evict, pool.Crash:
 		if err := w.iso.Engine.PostLoop(func() { s.discard(w, a, done) }); err != nil {
-			done(ErrNoIsolate)
+			done(pool.ErrNoIsolate)
 		}
 	case pool.LosePower:
 		if err := w.iso.Engine.PostLoop(func() { done(s.pool.LosePower()) }); err != nil {
-			done(ErrNoIsolate)
+			done(pool.ErrNoIsolate)
 		}
 	default:
 		done(fmt.Errorf("%s has no scope isolate: it is done to one object", a.Verb))
@@ -194,7 +191,7 @@ func (s *Server) discard(w *worker, a pool.Action, done func(error)) {
 	}
 	s.mu.Unlock()
 	if stale {
-		done(ErrNoIsolate)
+		done(pool.ErrNoIsolate)
 		return
 	}
 	s.pool.ClearRealm()
@@ -214,7 +211,7 @@ func (s *Server) ResetIsolate(done func(error)) {
 	w := s.current
 	s.mu.Unlock()
 	if w == nil || w.iso == nil {
-		done(ErrNoIsolate)
+		done(pool.ErrNoIsolate)
 		return
 	}
 	s.resetIsolate(w, done)
@@ -231,7 +228,7 @@ func (s *Server) resetIsolate(w *worker, done func(error)) {
 	stale := s.current != w
 	s.mu.Unlock()
 	if stale {
-		done(errors.Join(ErrNoIsolate, next.iso.Close(context.Background())))
+		done(errors.Join(pool.ErrNoIsolate, next.iso.Close(context.Background())))
 		return
 	}
 	s.replace(w.project, next, done)

@@ -73,7 +73,7 @@ func (c *Storage) quiesce(visit func(*pool.Pool) error, done func(error)) {
 		w := m.current
 		m.mu.Unlock()
 		if w == nil || w.iso == nil {
-			done(ErrNoIsolate)
+			done(pool.ErrNoIsolate)
 			return
 		}
 		err := w.iso.Engine.PostLoop(func() {
@@ -84,7 +84,7 @@ func (c *Storage) quiesce(visit func(*pool.Pool) error, done func(error)) {
 			next(left[1:])
 		})
 		if err != nil {
-			done(ErrNoIsolate)
+			done(pool.ErrNoIsolate)
 		}
 	}
 	next(c.server.session.members)
