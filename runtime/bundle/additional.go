@@ -66,6 +66,10 @@ func (in *instance) computed(from *record, spec string) (importRef, target, bool
 	if t, ok := from.deps[ref.tagged()]; ok {
 		return ref, t, true
 	}
+	if in.b.bundler.opts.Mocks {
+		t, ok := in.meant(from, spec)
+		return importRef{dynamicImport, spec}, t, ok
+	}
 	id, ok := in.b.additional[path.Join(from.folder(), spec)]
 	return importRef{dynamicImport, spec}, target{module: id}, ok
 }
@@ -78,6 +82,13 @@ func (in *instance) provided(spec string) (target, bool) {
 
 // noSuchModule is workerd's text about a module that from names and nobody has.
 func (in *instance) noSuchModule(from *record, spec string) string {
+	if in.b.bundler.opts.Mocks {
+		text := in.b.bundler.notFound(from.path, spec)
+		if in.b.unreached != "" {
+			text += " (only files that something imports by a literal are looked for: " + in.b.unreached + ")"
+		}
+		return text
+	}
 	if in.host.Registry {
 		return "Module not found: " + in.resolve(from, spec)
 	}

@@ -22,6 +22,7 @@ type Bundle struct {
 	entry   int
 	// additional are the modules that may be imported by a computed name.
 	additional     map[string]int
+	unreached      string   // why import() of a variable finds no more files, "" if it does
 	order          []int    // what loading evaluates, in order
 	mockedBuiltins []string // modules of the host that some file mocks
 	frozen         bool     // it came from a file: what is wanted is evaluated at once

@@ -78,7 +78,7 @@ func (b *Bundler) link(s *scan, meta *metafile) (*Bundle, error) {
 			filepath.IsAbs(m.path) && b.opts.deferrable(m.path, s.pkgs, project)
 	}
 	l.circles()
-	if msgs := l.checkNames(); len(msgs) > 0 {
+	if msgs := slices.DeleteFunc(l.checkNames(), func(m Message) bool { return l.s.isLate(m.File) }); len(msgs) > 0 {
 		return nil, &BuildError{sortMessages(msgs)}
 	}
 	for _, m := range l.modules {
@@ -182,7 +182,7 @@ func (l *linker) target(m *module, ref importRef, path string, found bool) targe
 		if l.b.opts.Builtins(name) {
 			return target{module: -1, builtin: name}
 		}
-		if !inNodeModules(m.path) && ref.Kind == importStatement {
+		if !inNodeModules(m.path) && ref.Kind == importStatement && !l.s.isLate(m.name) {
 			l.messages = append(l.messages, l.b.unknownBuiltin(m.unit, ref, name))
 		}
 		return target{module: -1, missing: unknownText(name)}
@@ -194,7 +194,7 @@ func (l *linker) target(m *module, ref importRef, path string, found bool) targe
 	if key := absentKey(filepath.Dir(m.path), ref.Spec); l.mocked[key] && !inNodeModules(m.path) {
 		return target{module: -1, builtin: key}
 	}
-	if l.b.opts.Mocks && ref.Kind == dynamicImport && !inNodeModules(m.path) {
+	if l.b.opts.Mocks && ref.Kind == dynamicImport && !inNodeModules(m.path) || l.s.isLate(m.name) {
 		return target{module: -1, missing: l.b.notFound(m.path, ref.Spec)}
 	}
 	if !l.b.store.maySoft(m.low, ref) {
@@ -207,18 +207,21 @@ func (l *linker) target(m *module, ref importRef, path string, found bool) targe
 	return target{module: -1, missing: fmt.Sprintf("Cannot find module %q", ref.Spec)}
 }
 
+// root is where the project begins.
+func (b *Bundler) root() string { return cmp.Or(b.opts.Root, b.opts.Dir) }
+
 // notFound is vite's text for an import() of what nobody has.
 func (b *Bundler) notFound(from, spec string) string {
 	what := fmt.Sprintf("package '%s'", spec)
 	if strings.HasPrefix(spec, ".") {
-		what = fmt.Sprintf("module '/%s'", relSlash(cmp.Or(b.opts.Root, b.opts.Dir), filepath.Join(filepath.Dir(from), spec)))
+		what = fmt.Sprintf("module '/%s'", relSlash(b.root(), filepath.Join(filepath.Dir(from), spec)))
 	}
 	return fmt.Sprintf("Cannot find %s imported from %s", what, filepath.ToSlash(from))
 }
 
 // fail records an error at the import, or leaves it to the moment it runs.
 func (l *linker) fail(m *module, ref importRef, text, hint string, now bool) target {
-	if now {
+	if now && !l.s.isLate(m.name) {
 		msg := l.b.locate(m.unit, ref, text)
 		msg.Hint = hint
 		l.messages = append(l.messages, msg)

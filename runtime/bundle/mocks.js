@@ -94,7 +94,13 @@ If you need to partially mock a module, you can use "importOriginal" helper insi
       unmock: (spec) => { mocks.delete(resolve(spec)); },
       doUnmock: (spec) => { mocks.delete(resolve(spec)); },
       importActual: async (spec) => actual(resolve(spec)),
-      importMock: async (spec) => automock(await actual(resolve(spec)), "automock"),
+      importMock: async (spec) => {
+        const key = resolve(spec), m = mocks.get(key);
+        if (m?.type !== "manual") return automock(await actual(key), m?.type ?? "automock");
+        start(m);
+        await m.pending;
+        return forward(key);
+      },
       // Modules are evaluated again when they are imported next; mocks stay.
       resetModules: () => {
         forget();

@@ -49,6 +49,8 @@ type scan struct {
 	warnings []Message
 	broken   map[string]bool // files with errors of their own
 	extra    []string        // files that may be imported by a computed name
+	dirs     []string        // where they were looked for
+	early    map[string]bool // names and paths of what literals import, if this scan is of more: see reach
 
 	onlyMocked map[string]bool // absentKey of what this scan did not find, and files mock
 	absent     map[string]bool // that of the scan before: nobody looks for them
@@ -90,17 +92,14 @@ func (b *Bundler) Inputs() []string {
 func (b *Bundler) Build() (*Bundle, error) {
 	b.build.Lock()
 	defer b.build.Unlock()
-	s := &scan{pkgs: newPackages(), ts: newTSConfigs(b.opts.TSConfig), seen: map[string]*unit{}, broken: map[string]bool{}}
-	b.mu.Lock()
-	b.scan = s
-	b.mu.Unlock()
+	s := b.begin(nil)
 	out, err := b.run(s)
 	if err != nil && len(s.onlyMocked) > 0 {
-		s = &scan{pkgs: newPackages(), ts: newTSConfigs(b.opts.TSConfig), seen: map[string]*unit{}, broken: map[string]bool{}, absent: s.onlyMocked}
-		b.mu.Lock()
-		b.scan = s
-		b.mu.Unlock()
+		s = b.begin(s.onlyMocked)
 		out, err = b.run(s)
+	}
+	if err == nil && b.opts.Mocks && s.isComputed() {
+		s, out = b.reach(s, out)
 	}
 	b.mu.Lock()
 	b.inputs = b.collectInputs(s, err)
@@ -113,6 +112,15 @@ func (b *Bundler) Build() (*Bundle, error) {
 		}
 	}
 	return out, err
+}
+
+// begin makes the state of a build, in which nobody looks for what is absent.
+func (b *Bundler) begin(absent map[string]bool) *scan {
+	s := &scan{pkgs: newPackages(), ts: newTSConfigs(b.opts.TSConfig), seen: map[string]*unit{}, broken: map[string]bool{}, absent: absent}
+	b.mu.Lock()
+	b.scan = s
+	b.mu.Unlock()
+	return s
 }
 
 // forget drops the units of files that are no longer part of the graph.
@@ -138,8 +146,14 @@ func (b *Bundler) run(s *scan) (*Bundle, error) {
 	if err != nil {
 		return nil, err
 	}
+	var dirs []string
+	if s.early != nil {
+		if extra, dirs, err = b.reachable(); err != nil {
+			return nil, fmt.Errorf("bundle: %w", err)
+		}
+	}
 	b.mu.Lock()
-	s.extra = extra
+	s.extra, s.dirs = extra, dirs
 	b.mu.Unlock()
 	if b.ctx == nil {
 		ctx, err := api.Context(b.outer())
@@ -209,6 +223,9 @@ func (b *Bundler) onResolve(p api.PluginBuild, a api.OnResolveArgs) (api.OnResol
 	}
 	if b.scan.absent[absentKey(a.ResolveDir, a.Path)] {
 		return api.OnResolveResult{Path: a.Path, External: true}, nil
+	}
+	if found, ok := b.resolvesLate(p, a); ok {
+		return found, nil
 	}
 	if path := b.pastExports(p, a); path != "" {
 		return api.OnResolveResult{Path: path}, nil
@@ -310,8 +327,8 @@ func (b *Bundler) onLoad(a api.OnLoadArgs) (api.OnLoadResult, error) {
 	u, msgs := b.load(s, a, name)
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if u == nil && slices.Contains(s.extra, a.Path) {
-		u = &unit{path: a.Path, name: name, refuse: &msgs[0]} // whoever imports it gets the error
+	if u == nil && (slices.Contains(s.extra, a.Path) || s.isLate(name)) {
+		u, msgs = &unit{path: a.Path, name: name, refuse: &msgs[0]}, nil // whoever imports it gets the error
 	}
 	if u == nil {
 		s.broken[name] = true
@@ -319,7 +336,7 @@ func (b *Bundler) onLoad(a api.OnLoadArgs) (api.OnLoadResult, error) {
 		empty := ""
 		return api.OnLoadResult{Contents: &empty, Loader: api.LoaderJS}, nil
 	}
-	if !inNodeModules(a.Path) {
+	if !inNodeModules(a.Path) && !s.isLate(name) {
 		s.warnings = append(s.warnings, msgs...)
 	}
 	s.seen[name] = u
@@ -419,6 +436,9 @@ func (b *Bundler) collectInputs(s *scan, err error) []string {
 	}
 	s.ts.mu.Unlock()
 	set[filepath.Join(b.opts.Dir, "package.json")] = true
+	for _, dir := range s.dirs {
+		set[dir] = true
+	}
 	if b.opts.Additional != "" {
 		set[b.opts.Additional] = true
 	}
