@@ -17,6 +17,9 @@ function (native, p) {
   // How long code between two steps is waited for within one alarm, and when the
   // alarm then looks after it.
   const graceMs = 1000, heartbeatMs = minute;
+  // How long a question for the status waits for a run that is about to go on: in the
+  // reference it waits, too, while the engine stores what a step came to.
+  const questionMs = 50;
   const finished = { __proto__: null, complete: true, errored: true, terminated: true };
 
   const named = (name, message) => {
@@ -180,6 +183,8 @@ function (native, p) {
       #runs = 0;
       #active = 0; // attempts of steps whose callback runs
       #since = 0; // when the run's code was last answered: it may be about to come back
+      #woken = false; // something has happened that the run has yet to see,
+      #wokenAt = 0; // at this time
       #waiters = { __proto__: null }; // by key: those who wait for time or an event
       #poke = undefined;
       #mocked = false; // whether a test has said what its steps come to
@@ -224,16 +229,38 @@ function (native, p) {
       async create(id, params) {
         if (this.exists()) return false;
         this.#sql.exec("INSERT INTO instance (one, id, created, params, status) VALUES (1, ?, ?, ?, 'queued')", id, DateNow(), native.serialize(params));
-        await this.#storage.setAlarm(DateNow());
+        await this.#awake();
         return true;
       }
-      status() {
+      async status() {
+        this.#existing();
+        if (!this.#rests()) await this.#rest();
         const row = this.#existing();
         const outputs = p.ArrayPrototypeMap(this.#sql.exec("SELECT * FROM steps WHERE state = 'done' AND key NOT LIKE 'sleep:%' ORDER BY ended, rowid").toArray(), (step) => this.#shown(step));
         return {
           status: row.status, __LOCAL_DEV_STEP_OUTPUTS: outputs,
           output: row.output === null ? null : native.deserialize(row.output) ?? null, error: row.error === null ? undefined : ordered(JSONParse(row.error)),
         };
+      }
+      // rests reports whether a question for the status has nothing to wait for: the run has
+      // ended, its code waits for time or events, or has long been busy.
+      #rests() {
+        const { status } = this.#existing();
+        if (finished[status] || status === "paused") return true;
+        if (DateNow() >= MathMax(this.#since, this.#wokenAt) + questionMs) return true;
+        return !this.#woken && this.#active === 0 && ObjectKeys(this.#waiters).length > 0;
+      }
+      // rest waits for that, or for one more step: a run of many is seen on its way.
+      async #rest() {
+        const steps = () => this.#sql.exec("SELECT count(*) AS n FROM steps WHERE key LIKE 'do:%'").toArray()[0].n;
+        const most = steps() + 2;
+        let resolve;
+        const rested = new p.Promise((r) => { resolve = r; });
+        const look = () => (this.#instance() === undefined || this.#rests() || steps() >= most ? { value: resolve } : undefined);
+        p.PromisePrototypeThen(this.#watch(look), undefined, resolve);
+        const timer = setTimeout(resolve, questionMs);
+        await rested;
+        clearTimeout(timer);
       }
       // An event for an instance that has ended is of no consequence, and no error.
       async sendEvent(event) {
@@ -463,6 +490,8 @@ function (native, p) {
         this.#seen();
       }
       async #awake() {
+        this.#woken = true;
+        this.#wokenAt = DateNow();
         await this.#storage.setAlarm(DateNow());
         this.#changed();
       }
@@ -489,6 +518,8 @@ function (native, p) {
         if (this.#run === 0 && row.status !== "waitingForPause") this.#begin(row);
         for (;;) {
           this.#fire();
+          this.#woken = false;
+          this.#seen();
           if (this.#idle()) break;
           await this.#until(this.#next());
         }
@@ -626,6 +657,7 @@ function (native, p) {
         return new p.Promise((resolve, reject) => {
           this.#waiters[key] = { resolve, reject };
           this.#changed();
+          this.#seen();
         });
       }
       // A step is decided once: later words of the same step change nothing.
@@ -679,7 +711,10 @@ function (native, p) {
         this.#came(run);
         const undone = key.startsWith(undoing);
         if (!undone) this.#stopped(key);
-        if (!this.known(key)) this.#sql.exec("INSERT INTO steps (key, state, started) VALUES (?, 'new', ?)", key, DateNow());
+        if (!this.known(key)) {
+          this.#sql.exec("INSERT INTO steps (key, state, started) VALUES (?, 'new', ?)", key, DateNow());
+          this.#seen();
+        }
         for (;;) {
           let row = this.#step(key);
           if (row.ended !== null) return this.#answer(row);

@@ -351,3 +351,50 @@ func TestDeathAtEveryPoint(t *testing.T) {
 		}
 	})
 }
+
+const asked = `
+import { WorkflowEntrypoint } from "cloudflare:workers";
+export class Order extends WorkflowEntrypoint {
+  async run({ payload }, step) {
+    const done = [];
+    for (let i = 0; i < payload.steps; i++) {
+      done.push(await step.do("s" + i, async () => {
+        if (payload.ms) await scheduler.wait(payload.ms);
+        return i;
+      }));
+    }
+    if (payload.event) await step.waitForEvent("e", { type: "go" });
+    if (payload.fails) throw new Error("oops");
+    return done;
+  }
+}
+export default { async fetch(req, env) {
+  const { do: method, ...payload } = await req.json();
+  const instance = await env.ORDERS.create({ params: payload });
+  const seen = [await instance.status()];
+  if (method !== undefined) await instance[method]({ type: "go", payload: "x" });
+  seen.push(await instance.status());
+  return Response.json(seen.map((s) => [s.status, s.__LOCAL_DEV_STEP_OUTPUTS, s.output]));
+} };`
+
+// A question for the status right after something that moves the run waits until it has
+// moved, as in the reference (wrangler dev answered each of these so), and not for steps
+// that take their time.
+func TestStatusOfARunThatMoves(t *testing.T) {
+	w := minidotest.NewWorldFrom(t, map[string]string{"worker.js": asked, "wrangler.json": `{"name": "asked", "main": "worker.js",
+"compatibility_date": "2026-03-20", "workflows": [{"binding": "ORDERS", "name": "orders", "class_name": "Order"}]}`}, minidotest.Options{})
+	for _, c := range []struct{ params, want string }{
+		{`{"steps":1}`, `[["complete",[0],[0]],["complete",[0],[0]]]`},
+		{`{"steps":3}`, `[["running",[0],null],["complete",[0,1,2],[0,1,2]]]`},
+		{`{"steps":1,"fails":true}`, `[["errored",[0],null],["errored",[0],null]]`},
+		{`{"steps":3,"ms":200}`, `[["running",[],null],["running",[],null]]`},
+		{`{"steps":1,"event":true}`, `[["running",[0],null],["running",[0],null]]`},
+		{`{"steps":1,"event":true,"do":"sendEvent"}`, `[["running",[0],null],["complete",[0,"x"],[0]]]`},
+		{`{"steps":1,"event":true,"do":"pause"}`, `[["running",[0],null],["paused",[0],null]]`},
+		{`{"steps":1,"do":"restart"}`, `[["complete",[0],[0]],["complete",[0],[0]]]`},
+	} {
+		if got := w.Do("POST", "http://localhost/", c.params).Text(); got != c.want {
+			t.Errorf("%s: %s, want %s", c.params, got, c.want)
+		}
+	}
+}
