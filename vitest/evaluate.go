@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -293,6 +294,13 @@ func (o *Options) globalSetup(s *settings) (tearDown func() error, err error) {
 		return errors.Join(all...)
 	}
 	provided, _ := s.Vitest["provide"].(map[string]any)
+	if s.above != nil {
+		if inherited, _ := s.above.Vitest["provide"].(map[string]any); inherited != nil {
+			inherited = maps.Clone(inherited)
+			maps.Copy(inherited, provided)
+			provided = inherited
+		}
+	}
 	for _, file := range s.GlobalSetup {
 		if !filepath.IsAbs(file) {
 			file = filepath.Join(s.root, file)

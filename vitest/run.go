@@ -51,6 +51,18 @@ func Run(o Options) (r *Report, err error) {
 	if err := o.startMeasuring(each); err != nil {
 		return nil, err
 	}
+	set := map[*settings]bool{}
+	for _, s := range each {
+		if s.above == nil || set[s.above] {
+			continue
+		}
+		set[s.above] = true
+		tearDown, failed := o.globalSetup(s.above)
+		defer func() { err = errors.Join(err, tearDown()) }()
+		if failed != nil {
+			return nil, failed
+		}
+	}
 	report := &Report{Dir: o.Dir, Chaos: o.Chaos, Updates: o.Update}
 	for range max(o.Repeat, 1) {
 		for _, s := range each {

@@ -1,6 +1,7 @@
 package vitest
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -36,6 +37,9 @@ type settings struct {
 	node   *node // where the configuration was evaluated, nil for here
 	// Name is the project's, "" for one without.
 	Name string
+	// above is the configuration whose test.projects name this one, nil for none: its
+	// globalSetup runs before all of them, and they inject what it provides.
+	above *settings
 	// GlobalSetup are modules that run once before all files.
 	GlobalSetup []string
 	// Projects are those of test.projects: settings of their own, or a path.
@@ -154,15 +158,31 @@ func (o *Options) each(raw *rawSettings, file string) ([]*settings, error) {
 			s.rewrites = append(s.rewrites, bundle.Rewrite{Pattern: pattern, To: p.To})
 		}
 		s.file = file
-		if s.root = o.Dir; raw.Root != "" {
-			s.root = raw.Root
-			if !filepath.IsAbs(s.root) {
-				s.root = filepath.Join(o.Dir, s.root)
-			}
-		}
+		s.root = o.rootOf(raw)
 		s.defaults()
 		return []*settings{&s}, nil
 	}
+	above := raw.settings
+	above.file, above.root, above.Late = file, o.rootOf(raw), false
+	all, err := o.below(raw, file)
+	for _, s := range all {
+		if s.above == nil {
+			s.above = &above
+		}
+	}
+	return all, err
+}
+
+// rootOf is where a configuration's paths begin.
+func (o *Options) rootOf(raw *rawSettings) string {
+	if raw.Root == "" || filepath.IsAbs(raw.Root) {
+		return cmp.Or(raw.Root, o.Dir)
+	}
+	return filepath.Join(o.Dir, raw.Root)
+}
+
+// below are the settings of the projects that a configuration names.
+func (o *Options) below(raw *rawSettings, file string) ([]*settings, error) {
 	var all []*settings
 	for _, p := range raw.Projects {
 		if p.Settings != nil {

@@ -143,6 +143,31 @@ func TestProjectsAndRepeat(t *testing.T) {
 	}
 }
 
+// The globalSetup of a configuration with projects runs once before them, and is torn down once
+// after them. Projects inject what it and test.provide give, beneath what they have of their own.
+func TestProjectsInjectFromAbove(t *testing.T) {
+	body := `import { inject, it, expect } from "vitest"; it("injects", () => expect([inject("a"), inject("b"), inject("c")]).toEqual(`
+	files := map[string]string{
+		"vitest.config.ts": `export default { test: { provide: { a: 1, b: 1 }, globalSetup: "./setup.ts", projects: ["packages/p", { test: { name: "inline", include: ["own/*.test.ts"] } }] } };`,
+		"setup.ts":         `let n = 0; export default ({ provide }) => { provide("c", "root " + ++n); return () => { throw new Error("torn down"); }; };`,
+		"wrangler.jsonc":   worker, "w.ts": `export default {}`,
+		"own/o.test.ts":               body + `[1, 1, "root 1"]));`,
+		"packages/p/wrangler.jsonc":   worker,
+		"packages/p/w.ts":             `export default {}`,
+		"packages/p/vitest.config.ts": `export default { test: { provide: { b: 2 } } };`,
+		"packages/p/p.test.ts":        body + `[1, 2, "root 1"]));`,
+	}
+	dir := project(t, files)
+	_, err := vitest.Run(vitest.Options{Dir: dir, Retry: -1, Clock: clock.Real{}, Out: io.Discard})
+	if err == nil || strings.Count(err.Error(), "torn down") != 1 {
+		t.Errorf("the end: %v", err)
+	}
+	put(t, filepath.Join(dir, "setup.ts"), strings.Replace(files["setup.ts"], `throw new Error("torn down");`, "", 1))
+	if r := runIn(t, dir, vitest.Options{}); r.Failed() || len(r.Files) != 2 {
+		t.Errorf("%s", strings.Join(lines(r), "\n"))
+	}
+}
+
 // With coverage each run of Watch measures what it runs.
 func TestWatchMeasures(t *testing.T) {
 	dir := project(t, map[string]string{
