@@ -3,7 +3,6 @@ package bundle
 import (
 	"os"
 	"strings"
-	"unicode/utf16"
 
 	"minido.dev/minido/runtime/bundle/sourcemap"
 )
@@ -80,24 +79,5 @@ func (b *Bundle) ownOffset(m *module, file string, at int) int {
 	if _, own := m.sourceName(source); !own {
 		return -1
 	}
-	return offsetOf(file, l, c)
-}
-
-// offsetOf is the byte at a zero-based line and UTF-16 column, -1 if there is none.
-func offsetOf(text string, line, col int) int {
-	offset := 0
-	for ; line > 0; line-- {
-		i := strings.IndexByte(text[offset:], '\n')
-		if i < 0 {
-			return -1
-		}
-		offset += i + 1
-	}
-	for i, r := range text[offset:] {
-		if col <= 0 {
-			return offset + i
-		}
-		col -= utf16.RuneLen(r)
-	}
-	return -1
+	return sourcemap.Offset(file, l, c)
 }

@@ -2,7 +2,6 @@ package bundle
 
 import (
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/evanw/esbuild/pkg/api"
@@ -31,7 +30,7 @@ func (l *linker) checkNames() []Message {
 			spec := unquoteJS(`"` + match[2] + `"`)
 			ref := importRef{importStatement, spec}
 			dep := l.imported(m.deps[ref.tagged()])
-			if dep != nil && suspect(m.low.code, match[1], dep.names) {
+			if dep != nil && toplevel.Suspect(m.low.code, match[1], dep.names) {
 				out = append(out, l.confirm(m, ref, dep)...)
 			}
 		}
@@ -50,26 +49,6 @@ func (l *linker) imported(t target) *module {
 		return l.modules[t.module]
 	}
 	return nil
-}
-
-// suspect reports whether code reads a property of variable that names lack.
-func suspect(code, variable string, names []string) bool {
-	mark := variable + "."
-	for {
-		i := strings.Index(code, mark)
-		if i < 0 {
-			return false
-		}
-		inside := i > 0 && toplevel.IsIdent(code[i-1])
-		code = code[i+len(mark):]
-		end := 0
-		for end < len(code) && toplevel.IsIdent(code[end]) {
-			end++
-		}
-		if !inside && !slices.Contains(names, code[:end]) {
-			return true
-		}
-	}
 }
 
 // confirm lets esbuild link u against a module that has just those names.

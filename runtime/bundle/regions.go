@@ -4,7 +4,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"minido.dev/minido/runtime/bundle/toplevel"
 )
@@ -19,7 +18,7 @@ func (o *Options) deferredRegions(entry, text string, pkgs *packages) []string {
 	var list []string
 	verdicts := map[string]*pkgInfo{}
 	for _, r := range toplevel.Regions(text) {
-		name, file, ok := regionPackage(r.Path)
+		name, file, ok := toplevel.Package(r.Path)
 		if !ok {
 			continue
 		}
@@ -52,20 +51,4 @@ func findPackage(dir, name string, pkgs *packages) *pkgInfo {
 		}
 		dir = parent
 	}
-}
-
-// regionPackage is the package of a region's file, and the path inside it.
-func regionPackage(path string) (name, file string, ok bool) {
-	const dir = "node_modules/"
-	i := strings.LastIndex(path, dir)
-	if i < 0 {
-		return "", "", false
-	}
-	rest := path[i+len(dir):]
-	parts := strings.SplitN(rest, "/", 3)
-	name = parts[0]
-	if strings.HasPrefix(name, "@") && len(parts) == 3 {
-		name += "/" + parts[1]
-	}
-	return name, strings.TrimPrefix(rest, name+"/"), len(rest) > len(name)+1
 }

@@ -168,3 +168,23 @@ func (m *Map) Segments(fn func(line, col int, source string, srcLine, srcCol int
 		}
 	}
 }
+
+// Offset is the byte of a text at a zero-based line and UTF-16 column, -1 if there is none. It
+// is pure.
+func Offset(text string, line, col int) int {
+	offset := 0
+	for ; line > 0; line-- {
+		i := strings.IndexByte(text[offset:], '\n')
+		if i < 0 {
+			return -1
+		}
+		offset += i + 1
+	}
+	for i, r := range text[offset:] {
+		if col <= 0 {
+			return offset + i
+		}
+		col -= utf16.RuneLen(r)
+	}
+	return -1
+}
