@@ -85,21 +85,29 @@ func TestEquivalenceOfDeathsAfterFaults(t *testing.T) {
 }
 
 // What real processes violate after a fault which they survive, the simulation violates,
-// too; and nothing but the checkers finds anything.
+// too, and where they never come to rest (ai-chat 0.4.4 leaves a client waiting when the
+// model refuses it), neither does the simulation; nothing else is found.
 func TestEquivalenceOfFaults(t *testing.T) {
 	if !everything {
 		t.Skip("make equivalence does every fault with real processes")
 	}
 	visited := 0
 	eachFault(t, func(t *testing.T, project, form string, steps []string) {
-		known := map[string]bool{}
+		known, restless := map[string]bool{}, map[string]bool{}
 		for _, c := range withFault(t, project, form, append([]string{"--mode", "sim", "--pace", "0s"}, steps...)...).Cases {
+			restless[c.Name] = c.Outcome == campaign.Restless
 			for _, v := range c.Violations {
 				known[v.Key()] = true
 			}
 		}
 		for _, c := range withFault(t, project, form, append([]string{"--max", "2"}, steps...)...).Cases {
-			if c.Outcome != campaign.Passed && c.Outcome != campaign.Missed && c.Outcome != campaign.Violated {
+			switch c.Outcome {
+			case campaign.Passed, campaign.Missed, campaign.Violated:
+			case campaign.Restless:
+				if !restless[c.Name] {
+					t.Errorf("%s: %s, which the simulation is not: %s", c.Name, c.Outcome, c.Text)
+				}
+			default:
 				t.Errorf("%s: %s: %s", c.Name, c.Outcome, c.Text)
 			}
 			for _, v := range c.Violations {

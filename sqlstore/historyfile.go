@@ -28,6 +28,9 @@ const (
 	recordRestored               // it has happened, or was given up
 )
 
+// recordWords is how many 64-bit numbers the payload of each kind has at least.
+var recordWords = [...]int{recordStart: 4, recordGeneration: 4, recordMark: 2, recordSegment: 5, recordFingerprint: 4, recordRestore: 3, recordRestoring: 3, recordRestored: 0}
+
 // maxSmallRecord bounds the payload of every kind but segments.
 const maxSmallRecord = 64
 
@@ -180,8 +183,7 @@ func readHistory(path string) (*historyState, error) {
 // apply takes one record in.
 func (h *historyState) apply(kind uint32, b []byte, ref segmentRef) error {
 	v, err := wordsOf(b, len(b)/8)
-	need := map[uint32]int{recordStart: 4, recordGeneration: 4, recordMark: 2, recordSegment: 5, recordFingerprint: 4, recordRestore: 3, recordRestoring: 3, recordRestored: 0}
-	if err != nil || len(v) < need[kind] {
+	if err != nil || kind < uint32(len(recordWords)) && len(v) < recordWords[kind] {
 		return fmt.Errorf("a record of kind %d has %d bytes", kind, len(b))
 	}
 	switch kind {
@@ -218,7 +220,8 @@ func (h *historyState) apply(kind uint32, b []byte, ref segmentRef) error {
 	return nil
 }
 
-// windowReader reads small pieces of a file in large ones. Loop-confined.
+// windowReader reads small pieces of a file in large ones; behind what was passed over, the
+// pages of a segment, in smaller ones. Loop-confined.
 type windowReader struct {
 	r     io.ReaderAt
 	start int64
@@ -228,9 +231,13 @@ type windowReader struct {
 // at gives up to n bytes at an offset, fewer at the file's end.
 func (w *windowReader) at(off int64, n int) ([]byte, error) {
 	if off < w.start || off+int64(n) > w.start+int64(len(w.buf)) {
-		const window = 16 << 10
-		if cap(w.buf) < window {
-			w.buf = make([]byte, window)
+		const large, small = 16 << 10, 512
+		if w.buf == nil {
+			w.buf = make([]byte, 0, large)
+		}
+		window := large
+		if off > w.start+int64(len(w.buf)) {
+			window = small
 		}
 		got, err := w.r.ReadAt(w.buf[:window], off)
 		if err != nil && !errors.Is(err, io.EOF) {
