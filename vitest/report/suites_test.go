@@ -459,7 +459,7 @@ func TestChaosSystems(t *testing.T) {
 			for _, bug := range system.bugs {
 				r := runIn(t, dir, vitest.Options{Config: "planted.config.ts", Files: []string{bug.file}, Chaos: bug.fault, Points: bug.points, CacheDir: cache})
 				if len(r.Findings) == 0 || r.Checked < bug.points {
-					t.Errorf("%s: in %d runs nothing was found of the planted bug", bug.file, r.Checked)
+					t.Errorf("%s: in %d runs nothing was found of the planted bug, %d say nothing about the worker: %v", bug.file, r.Checked, len(r.Lost), lines(r))
 				}
 			}
 		})
