@@ -222,15 +222,12 @@ func TestPowerTakesUnconfirmedWrites(t *testing.T) {
 // An isolate that a fault has ended cannot be ended by another one while its successor is
 // loaded: that one is refused.
 func TestFaultOfAnIsolateThatIsGone(t *testing.T) {
-	const source = `
-		export class Box extends DurableObject { async fetch() { await this.ctx.storage.put("k", 1); return new Response("ok"); } }
-		export default { fetch: (request, env) => env.BOX.getByName("b").fetch(request) };`
 	for _, second := range []string{"crash(isolate)", "evict(isolate)", "reset(isolate)"} {
-		plan, err := fault.ParsePlan("crash(isolate)@response:after(Box/b)/fetch#2; " + second + "@chunk:before(Box/b)/fetch#1")
+		plan, err := fault.ParsePlan("crash(isolate)@response:after(Room/a)/fetch#2; " + second + "@chunk:before(Room/a)/fetch#1")
 		if err != nil {
 			t.Fatal(err)
 		}
-		r, err := Replay(context.Background(), skewOptions(t, source, "Box", "GET /"), plan, 1)
+		r, err := Replay(context.Background(), toldOptions(t, putsOnce, "GET /"), plan, 1)
 		if err != nil || len(r.Cases) != 1 {
 			t.Fatalf("%d cases, %v", len(r.Cases), err)
 		}
@@ -240,21 +237,20 @@ func TestFaultOfAnIsolateThatIsGone(t *testing.T) {
 	}
 }
 
+const putsOnce = `async fetch() { await this.ctx.storage.put("k", 1); return new Response("ok"); }`
+
 // A fault that a death cuts short while its isolate's successor is loaded has been done.
 func TestFaultThatADeathCuts(t *testing.T) {
-	const source = `
-		export class Box extends DurableObject { async fetch() { await this.ctx.storage.put("k", 1); return new Response("ok"); } }
-		export default { fetch: (request, env) => env.BOX.getByName("b").fetch(request) };`
 	for text, seed := range map[string]uint64{
-		"crash(isolate)@response:before(Box/b)/fetch#2; kill@chunk:after(Box/b)/fetch#1": 2074,
-		"reset(isolate)@file:after(Box/b)/start#1; kill@13":                              3191,
+		"crash(isolate)@response:before(Room/a)/fetch#2; kill@chunk:after(Room/a)/fetch#1": 2074,
+		"reset(isolate)@file:after(Room/a)/start#1; kill@13":                               3191,
 	} {
 		plan, err := fault.ParsePlan(text)
 		if err != nil {
 			t.Fatal(err)
 		}
-		o := skewOptions(t, source, "Box", "GET /")
-		o.Seed, o.OnePace = seed, false
+		o := toldOptions(t, putsOnce, "GET /")
+		o.Seed = seed
 		r, err := Replay(context.Background(), o, plan, 1)
 		if err != nil || len(r.Cases) != 1 {
 			t.Fatalf("%d cases, %v", len(r.Cases), err)

@@ -3,13 +3,10 @@ package campaign
 import (
 	"context"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
-	"minido.dev/minido/chaos/drive"
 	"minido.dev/minido/chaos/fault"
 )
 
@@ -33,24 +30,8 @@ func overtakingOptions(t *testing.T, condition string) Options {
 // ordersOptions are of a worker with an object Show whose clients send requests.
 func ordersOptions(t *testing.T, worker string, requests ...string) Options {
 	t.Helper()
-	dir := t.TempDir()
-	for name, text := range map[string]string{
-		"wrangler.json": `{"name": "show", "main": "w.js", "compatibility_date": "2026-01-01", "durable_objects": {"bindings": [{"name": "SHOW", "class_name": "Show"}]},
-			"migrations": [{"tag": "v1", "new_sqlite_classes": ["Show"]}]}`,
-		"w.js": worker,
-	} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	o := Options{Project: dir, Mode: Sim, Seed: 1, Jobs: 1, Schedules: 20, OnePace: true, Dir: filepath.Join(dir, "out")}
-	for _, text := range requests {
-		step, err := drive.Parse(drive.Fetch, text)
-		if err != nil {
-			t.Fatal(err)
-		}
-		o.Steps = append(o.Steps, step)
-	}
+	o := workerOptions(t, worker, "Show", requests...)
+	o.Schedules, o.OnePace = 20, true
 	return o
 }
 

@@ -8,36 +8,14 @@ import (
 	"testing"
 
 	"minido.dev/minido/chaos"
-	"minido.dev/minido/chaos/drive"
 	"minido.dev/minido/chaos/fault"
 )
 
 // skewOptions run the steps on a worker of that source, in simulation.
 func skewOptions(t *testing.T, source, classes string, steps ...string) Options {
 	t.Helper()
-	dir := t.TempDir()
-	var bindings, names []string
-	for _, class := range strings.Fields(classes) {
-		bindings = append(bindings, `{"name": "`+strings.ToUpper(class)+`", "class_name": "`+class+`"}`)
-		names = append(names, `"`+class+`"`)
-	}
-	for name, text := range map[string]string{
-		"wrangler.json": `{"name": "skew", "main": "w.js", "compatibility_date": "2026-01-01", "durable_objects": {"bindings": [` + strings.Join(bindings, ", ") + `]},
-			"migrations": [{"tag": "v1", "new_sqlite_classes": [` + strings.Join(names, ", ") + `]}]}`,
-		"w.js": `import { DurableObject } from "cloudflare:workers";` + source,
-	} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	o := Options{Project: dir, Mode: Sim, Seed: 1, Jobs: 1, Dir: filepath.Join(dir, "out"), OnePace: true}
-	for _, text := range steps {
-		step, err := drive.Parse(drive.Fetch, text)
-		if err != nil {
-			t.Fatal(err)
-		}
-		o.Steps = append(o.Steps, step)
-	}
+	o := workerOptions(t, `import { DurableObject } from "cloudflare:workers";`+source, classes, steps...)
+	o.OnePace = true
 	return o
 }
 

@@ -2,26 +2,32 @@ package campaign
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
+	"strings"
 	"testing"
 
 	"minido.dev/minido/chaos/drive"
 	"minido.dev/minido/chaos/oracle"
 )
 
-// toldOptions are those of a project with one object whose fetch is source, and of clients
-// that send requests.
-func toldOptions(t *testing.T, source string, requests ...string) Options {
+// workerOptions are those of a project with a worker whose classes have bindings of their names,
+// and of clients that send requests, in simulation.
+func workerOptions(t *testing.T, worker, classes string, requests ...string) Options {
 	t.Helper()
 	dir := t.TempDir()
+	var bindings, names []string
+	for _, class := range strings.Fields(classes) {
+		bindings = append(bindings, fmt.Sprintf(`{"name": %q, "class_name": %q}`, strings.ToUpper(class), class))
+		names = append(names, strconv.Quote(class))
+	}
 	for name, text := range map[string]string{
-		"wrangler.json": `{"name": "told", "main": "w.js", "compatibility_date": "2026-01-01", "durable_objects": {"bindings": [{"name": "ROOM", "class_name": "Room"}]},
-			"migrations": [{"tag": "v1", "new_sqlite_classes": ["Room"]}]}`,
-		"w.js": `import { DurableObject } from "cloudflare:workers";
-			export class Room extends DurableObject {` + source + `}
-			export default { fetch(request, env) { return env.ROOM.getByName("a").fetch(request); } };`,
+		"wrangler.json": `{"name": "worker", "main": "w.js", "compatibility_date": "2026-01-01", "durable_objects": {"bindings": [` + strings.Join(bindings, ", ") + `]},
+			"migrations": [{"tag": "v1", "new_sqlite_classes": [` + strings.Join(names, ", ") + `]}]}`,
+		"w.js": worker,
 	} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
@@ -36,6 +42,15 @@ func toldOptions(t *testing.T, source string, requests ...string) Options {
 		o.Steps = append(o.Steps, step)
 	}
 	return o
+}
+
+// toldOptions are those of a project with one object whose fetch is source, and of clients
+// that send requests.
+func toldOptions(t *testing.T, source string, requests ...string) Options {
+	t.Helper()
+	return workerOptions(t, `import { DurableObject } from "cloudflare:workers";
+		export class Room extends DurableObject {`+source+`}
+		export default { fetch(request, env) { return env.ROOM.getByName("a").fetch(request); } };`, "Room", requests...)
 }
 
 // found enumerates the deaths of o's system, and returns the invariants of the violations.

@@ -12,6 +12,7 @@ import (
 	"github.com/evanw/esbuild/pkg/api"
 
 	"minido.dev/minido/internal/lazyregexp"
+	"minido.dev/minido/runtime/bundle/glob"
 )
 
 // import() of what a variable holds, in tests: vite looks for the file when the code runs.
@@ -104,12 +105,7 @@ func (in *instance) meant(from *record, spec string) (target, bool) {
 	if u, err := url.Parse(spec); err == nil && u.Scheme == "file" {
 		spec = filepath.FromSlash(u.Path)
 	}
-	for alias, to := range b.opts.Alias { // order-independent: the names of aliases that match do not begin with each other's
-		if rest, ok := strings.CutPrefix(spec, alias); ok && (rest == "" || rest[0] == '/') {
-			spec = to + rest
-			break
-		}
-	}
+	spec, _ = b.opts.rewrite(glob.Aliased(b.opts.Alias, spec))
 	paths := []string{filepath.Join(filepath.Dir(from.path), spec)}
 	switch {
 	case filepath.IsAbs(spec):

@@ -2,6 +2,7 @@ package bundle
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -13,7 +14,7 @@ func TestComputedImport(t *testing.T) {
 		"test/a.ts": `
 const say = (path: string) => import(path).then(m => log(m.n ?? m.default.n), e => log(e.message.replace(/ \(imported.*| from \/\S*/, "")));
 (async () => {
-  for (const p of ["./late", "./late.ts", "../lib", "/lib/index.ts", "@app/more", "../data.json", "./broken", "./needs", "./names", "./gone", "gone", "../node_modules/p/i.js", "../tool.config"]) await say(p);
+  for (const p of ["./late", "./late.ts", "../lib", "/lib/index.ts", "@app/more", "@app/deep/index", "#more", "../data.json", "./broken", "./needs", "./names", "./gone", "gone", "../node_modules/p/i.js", "../tool.config"]) await say(p);
 })();`,
 		"test/late.ts":        `log("runs"); export const n: number = 1`,
 		"test/broken.ts":      `export const = 1`,
@@ -28,22 +29,18 @@ const say = (path: string) => import(path).then(m => log(m.n ?? m.default.n), e 
 	}
 	opts := Options{Entry: "test/a.ts", Mocks: true, Builtins: testBuiltins}
 	opts.Dir = project(t, files)
-	opts.Alias = map[string]string{"@app": opts.Dir + "/src"}
-	b := New(opts)
-	t.Cleanup(b.Close)
-	built, err := b.Build()
-	if err != nil {
-		t.Fatal(err)
-	}
+	opts.Alias = map[string]string{"@app": opts.Dir + "/src", "@app/deep": opts.Dir + "/lib"}
+	opts.Rewrites = []Rewrite{{regexp.MustCompile(`^#`), opts.Dir + "/src/"}}
+	built := build(t, opts)
 	r := load(t, built)
 	if r.err != nil {
 		t.Fatal(r.err)
 	}
-	r.wantLog("runs", "1", "1", "2", "2", "3", "4", `Expected identifier but found "="`, "Cannot find package 'not-installed' imported", "undefined",
+	r.wantLog("runs", "1", "1", "2", "2", "3", "2", "3", "4", `Expected identifier but found "="`, "Cannot find package 'not-installed' imported", "undefined",
 		"Cannot find module '/test/gone' imported", "Cannot find package 'gone' imported",
 		"Cannot find module '/node_modules/p/i.js' imported", "Cannot find module '/tool.config' imported")
-	if len(built.Warnings) > 0 || !strings.Contains(strings.Join(b.Inputs(), " "), opts.Dir+"/lib") {
-		t.Errorf("warnings %v, inputs %v", built.Warnings, b.Inputs())
+	if len(built.Warnings) > 0 || !strings.Contains(strings.Join(built.bundler.Inputs(), " "), opts.Dir+"/lib") {
+		t.Errorf("warnings %v, inputs %v", built.Warnings, built.bundler.Inputs())
 	}
 }
 
@@ -56,11 +53,5 @@ func TestComputedImportOfTooMany(t *testing.T) {
 	}
 	opts := Options{Entry: "a.ts", Mocks: true, Builtins: testBuiltins}
 	opts.Dir = project(t, files)
-	b := New(opts)
-	t.Cleanup(b.Close)
-	built, err := b.Build()
-	if err != nil {
-		t.Fatal(err)
-	}
-	load(t, built).wantLog("Cannot find module '/b' imported (only files that something imports by a literal are looked for: . has more than 2000 files that import() of a variable could mean)")
+	load(t, build(t, opts)).wantLog("Cannot find module '/b' imported (only files that something imports by a literal are looked for: . has more than 2000 files that import() of a variable could mean)")
 }

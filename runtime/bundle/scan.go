@@ -238,13 +238,22 @@ func (b *Bundler) onResolve(p api.PluginBuild, a api.OnResolveArgs) (api.OnResol
 
 // rewritten resolves a specifier that Options.Rewrites change.
 func (b *Bundler) rewritten(p api.PluginBuild, a api.OnResolveArgs) (found api.OnResolveResult, ok bool) {
-	for _, r := range b.opts.Rewrites {
-		if to := r.Pattern.ReplaceAllString(a.Path, r.To); to != a.Path {
-			got := p.Resolve(to, api.ResolveOptions{Importer: a.Importer, ResolveDir: cmp.Or(a.ResolveDir, b.opts.Dir), Kind: a.Kind, PluginData: resolvesItself{}})
-			return api.OnResolveResult{Path: got.Path, External: got.External, Namespace: got.Namespace, Suffix: got.Suffix}, len(got.Errors) == 0
+	to, ok := b.opts.rewrite(a.Path)
+	if !ok {
+		return api.OnResolveResult{}, false
+	}
+	got := p.Resolve(to, api.ResolveOptions{Importer: a.Importer, ResolveDir: cmp.Or(a.ResolveDir, b.opts.Dir), Kind: a.Kind, PluginData: resolvesItself{}})
+	return api.OnResolveResult{Path: got.Path, External: got.External, Namespace: got.Namespace, Suffix: got.Suffix}, len(got.Errors) == 0
+}
+
+// rewrite is what the first of Rewrites that changes a specifier makes of it.
+func (o *Options) rewrite(spec string) (to string, ok bool) {
+	for _, r := range o.Rewrites {
+		if to := r.Pattern.ReplaceAllString(spec, r.To); to != spec {
+			return to, true
 		}
 	}
-	return api.OnResolveResult{}, false
+	return spec, false
 }
 
 // isPackage reports whether a specifier names a package or a part of one.

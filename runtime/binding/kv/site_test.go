@@ -6,36 +6,24 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+	"testing/fstest"
 
 	"minido.dev/minido/runtime/binding/kv"
 	"minido.dev/minido/runtime/config"
 )
 
-// written writes files, by their paths below a new directory.
-func written(t *testing.T, files map[string]string) (dir string) {
-	t.Helper()
-	dir = t.TempDir()
-	for name, text := range files {
-		path := filepath.Join(dir, filepath.FromSlash(name))
-		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return dir
-}
-
 // Globs of a site match anywhere in a path, as miniflare's (glob-to-regexp without anchors):
 // include decides if it is there, a "!" takes back.
 func TestSiteGlobs(t *testing.T) {
 	paths := []string{"a.html", "a.map", "css/a.css", "css/deep/b.css", "css/deep/b.css.map", "draft/a.html"}
-	files := map[string]string{}
+	files := fstest.MapFS{}
 	for _, path := range paths {
-		files[path] = path
+		files[path] = &fstest.MapFile{}
 	}
-	dir := written(t, files)
+	dir := t.TempDir()
+	if err := os.CopyFS(dir, files); err != nil {
+		t.Fatal(err)
+	}
 	for _, c := range []struct {
 		include, exclude []any
 		want             []string
@@ -67,7 +55,11 @@ func TestSiteGlobs(t *testing.T) {
 // No key leads out of the folder, by dots or by a link, nor to what workerd's disk hides.
 func TestSiteStaysInItsFolder(t *testing.T) {
 	const prefix = "$__MINIFLARE_SITES__$/" // of miniflare's keys
-	dir := written(t, map[string]string{"secret": "s", "public/a.txt": "a", "public/.hidden": "h", "public/sub/b.txt": "b"})
+	dir := t.TempDir()
+	file := func(text string) *fstest.MapFile { return &fstest.MapFile{Data: []byte(text)} }
+	if err := os.CopyFS(dir, fstest.MapFS{"secret": file("s"), "public/a.txt": file("a"), "public/.hidden": file("h"), "public/sub/b.txt": file("b")}); err != nil {
+		t.Fatal(err)
+	}
 	folder := filepath.Join(dir, "public")
 	if err := os.Symlink(filepath.Join(dir, "secret"), filepath.Join(folder, "link")); err != nil {
 		t.Skip("no symbolic links here: ", err)

@@ -267,6 +267,22 @@ func literal(e ast.Expression) any {
 // globbed is a file that matches: its key, and how the importer names it.
 type globbed struct{ key, spec string }
 
+// Aliased is a specifier, or a pattern, with the alias that it begins with replaced: the
+// longest, as esbuild has it. It is pure.
+func Aliased(alias map[string]string, spec string) string {
+	longest, behind := "", ""
+	for from := range alias { // order-independent: no two that fit are of one length
+		rest, ok := strings.CutPrefix(spec, strings.TrimSuffix(from, "/"))
+		if ok && len(from) > len(longest) && (rest == "" || rest[0] == '/') {
+			longest, behind = from, rest
+		}
+	}
+	if longest == "" {
+		return spec
+	}
+	return strings.TrimSuffix(alias[longest], "/") + behind
+}
+
 // find lists the files that match, sorted, and the directories that were looked into.
 func (g *metaGlob) find(file, root string, alias map[string]string) (names []globbed, dirs []string, err error) {
 	file, root = filepath.ToSlash(file), filepath.ToSlash(root)
@@ -291,12 +307,7 @@ func (g *metaGlob) find(file, root string, alias map[string]string) (names []glo
 		case strings.HasPrefix(rest, "**"):
 			rest = path.Join(root, rest)
 		default:
-			for from, to := range alias { // order-independent: one of them fits, but for nested ones
-				if after, ok := strings.CutPrefix(rest, strings.TrimSuffix(from, "/")+"/"); ok {
-					rest = path.Join(filepath.ToSlash(to), after)
-				}
-			}
-			if !path.IsAbs(rest) {
+			if rest = path.Clean(filepath.ToSlash(Aliased(alias, rest))); !path.IsAbs(rest) {
 				return nil, nil, fmt.Errorf("the pattern %q begins with neither / nor ./", p)
 			}
 		}
