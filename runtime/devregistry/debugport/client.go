@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 
 	"minido.dev/minido/internal/netx"
 	"minido.dev/minido/internal/sched"
@@ -14,9 +15,10 @@ import (
 	"minido.dev/minido/runtime/event"
 )
 
-// lost is what calls fail with whose connection ends.
+// lost is what calls fail with whose connection ends. A peer that was killed is told of
+// in the same words whether the connection is at its end or reset.
 func lost(cause error) error {
-	if errors.Is(cause, io.EOF) || errors.Is(cause, io.ErrUnexpectedEOF) {
+	if errors.Is(cause, io.EOF) || errors.Is(cause, io.ErrUnexpectedEOF) || netx.HasErrno(cause, syscall.ECONNRESET) || netx.HasErrno(cause, syscall.EPIPE) {
 		return netx.ErrLost
 	}
 	lost := *netx.ErrLost

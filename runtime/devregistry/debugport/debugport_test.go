@@ -616,3 +616,41 @@ func TestCut(t *testing.T) {
 		}
 	}
 }
+
+// A session that was killed is lost in the reference's words, whether its end of the connection
+// was closed or, since it had not read everything, reset.
+func TestKilledPeer(t *testing.T) {
+	for name, linger := range map[string]int{"closed": -1, "reset": 0} {
+		t.Run(name, func(t *testing.T) {
+			l, err := net.Listen("tcp", "127.0.0.1:0")
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer l.Close()
+			near, err := net.Dial("tcp", l.Addr().String())
+			if err != nil {
+				t.Fatal(err)
+			}
+			far, err := l.Accept()
+			if err != nil {
+				t.Fatal(err)
+			}
+			client := NewClient(near, sched.NewThreads(clock.Real{}), nil)
+			got, _ := fetch(client.Entrypoint("known", "", nil), &event.Request{Method: "GET", URL: "http://x/"})
+			if _, err := far.Read(make([]byte, 1)); err != nil { // the request is on its way
+				t.Fatal(err)
+			}
+			if linger < 0 {
+				if err := far.(*net.TCPConn).CloseWrite(); err != nil {
+					t.Fatal(err)
+				}
+				defer far.Close()
+			} else if err := errors.Join(far.(*net.TCPConn).SetLinger(linger), far.Close()); err != nil {
+				t.Fatal(err)
+			}
+			if r := <-got; r.err == nil || r.err.Error() != "Network connection lost." {
+				t.Errorf("%v", r.err)
+			}
+		})
+	}
+}
