@@ -113,7 +113,7 @@ func (r *caseRun) cutIn(events []history.Event) []cut.Call {
 // run without faults is compared with nothing: it shows what differs between a
 // simulation and real processes.
 func (r *caseRun) readState(dir string) error {
-	unharmed := r.plan.Deploys() && r.at == r.camp.newest() && !r.evidence.Restless && !r.camp.NoDifferential
+	unharmed := r.plan.Deploys() && !r.byHand() && r.at == r.camp.newest() && !r.evidence.Restless && !r.camp.NoDifferential
 	if !unharmed && !r.compares(*r.evidence) {
 		return nil
 	}
@@ -133,7 +133,18 @@ func (r *caseRun) readState(dir string) error {
 
 // refers reports whether runs without faults can be made in a simulation, and are wanted.
 func (c *campaign) refers() bool {
-	return !c.NoDifferential && c.AIURL == "" && c.Step == nil && !c.Sigkill
+	return !c.NoDifferential && c.AIURL == "" && !c.Sigkill
+}
+
+// byHand reports whether a person has killed (Options.Step), of which the plan says nothing.
+func (r *caseRun) byHand() bool {
+	planned := 0
+	for _, f := range r.plan {
+		if f.IsKill() {
+			planned++
+		}
+	}
+	return r.camp.Step != nil && len(r.result.Kills) > planned
 }
 
 // compares reports whether the state of this run can be compared: its faults are
@@ -142,7 +153,7 @@ func (r *caseRun) compares(e check.Evidence) bool {
 	if c := r.camp; !c.refers() || c.report.Verb == "random" {
 		return false
 	}
-	return !r.plan.Deploys() && !e.Restless && len(r.missed) == 0 && !slices.ContainsFunc(r.plan, func(f fault.Fault) bool { return !f.IsKill() && !f.OfMessage() && f.Verb != fault.Hibernate })
+	return (!r.plan.Deploys() || r.byHand()) && !e.Restless && len(r.missed) == 0 && !slices.ContainsFunc(r.plan, func(f fault.Fault) bool { return !f.IsKill() && !f.OfMessage() && f.Verb != fault.Hibernate })
 }
 
 // incomparable says why what a run has lost is too much to be compared, or "".
@@ -168,7 +179,7 @@ func (r *caseRun) incomparable(e check.Evidence, lost []cut.Call, sockets []cut.
 
 // reorders reports whether the run has nothing but another order of messages.
 func (r *caseRun) reorders() bool {
-	return r.camp.Mode == Sim && !slices.ContainsFunc(r.plan, func(f fault.Fault) bool { return f.Verb != fault.Delay }) &&
+	return r.camp.Mode == Sim && !r.byHand() && !slices.ContainsFunc(r.plan, func(f fault.Fault) bool { return f.Verb != fault.Delay }) &&
 		!slices.ContainsFunc(r.plan, fault.Fault.DelaysFrame)
 }
 
@@ -176,7 +187,7 @@ func (r *caseRun) reorders() bool {
 // record: neither another order of messages nor an object that hibernates while nothing goes
 // on is a fault that it could know of.
 func (r *caseRun) recovers() bool {
-	return !r.reorders() && slices.ContainsFunc(r.plan, func(f fault.Fault) bool { return f.Verb != fault.Hibernate && !f.DelaysFrame() })
+	return r.byHand() || !r.reorders() && slices.ContainsFunc(r.plan, func(f fault.Fault) bool { return f.Verb != fault.Hibernate && !f.DelaysFrame() })
 }
 
 // Why a run is compared with none (Case.Uncompared).
@@ -218,7 +229,7 @@ func (r *caseRun) compare(ctx context.Context, e check.Evidence, known bool) (fo
 			again = append(again, c.Step)
 		}
 	}
-	got := r.state.WithoutTold(again)
+	got := r.state.Repeated(again)
 	breaks := cut.Breaks(e.Events)
 	var allowed []oracle.State
 	fine := map[string]bool{} // answered badly without a fault, too
@@ -278,7 +289,7 @@ func (r *caseRun) compare(ctx context.Context, e check.Evidence, known bool) (fo
 			return nil, "", err
 		}
 		if awake != nil {
-			kind, differences = oracle.Judge(awake.WithoutTold(again), allowed, *mask, len(lost) > 0)
+			kind, differences = oracle.Judge(awake.Repeated(again), allowed, *mask, len(lost) > 0)
 		}
 	}
 	if kind == oracle.Told && r.camp.Mode != Workerd { // of a finding that is confirmed, that is known

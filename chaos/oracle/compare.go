@@ -98,6 +98,16 @@ var lasting = lazyregexp.New(`(?i)(^|[._])(elapsed|duration|latency|took)|_ms$|[
 // something waited for the recovery, but not less.
 var units = lazyregexp.New(`(?i)(^|[._])(seconds|minutes|hours)$`)
 
+// numbering are columns and KV entries with numbers that are given in turn, and with how far
+// something has come in them. What a client has sent again may use up another one, which leaves a gap
+// that means nothing: they may be more then, but not less.
+var numbering = lazyregexp.New(`(?i)(^|[._: -])(seq|sequence|version|revision|lsn|cursor|offset|applied|acked)$|[a-z](?-i:Seq|Sequence|Version|Revision|Cursor|Offset|Applied|Acked)$`)
+
+// numbers reports whether a column of a place is one of those.
+func (at place) numbers(column string) bool {
+	return numbering.MatchString(column) || column == valueColumn && strings.HasPrefix(at.name, kvPrefix) && numbering.MatchString(at.name)
+}
+
 // measured is a number of any size.
 var measured = lazyregexp.New(`^-?\d+(\.\d+)?$`)
 
@@ -315,9 +325,9 @@ func telling(a, b table) (table, table) {
 	return without(a), without(b)
 }
 
-// within is t whose rows have the times of those of want that they are like but for more of it.
-func (t table) within(want table) table {
-	if !slices.ContainsFunc(t.columns, units.MatchString) || !slices.Equal(t.columns, want.columns) {
+// within is t whose rows have the numbers of those of want that they are like but for more in some columns.
+func (t table) within(want table, mayBeMore func(column string) bool) table {
+	if !slices.ContainsFunc(t.columns, mayBeMore) || !slices.Equal(t.columns, want.columns) {
 		return t
 	}
 	out, left := t, slices.Clone(want.rows)
@@ -325,7 +335,7 @@ func (t table) within(want table) table {
 	for _, row := range t.rows {
 		like := slices.IndexFunc(left, func(other []string) bool {
 			for i, cell := range row {
-				if cell != other[i] && !(units.MatchString(t.columns[i]) && more(cell, other[i])) {
+				if cell != other[i] && !(mayBeMore(t.columns[i]) && more(cell, other[i])) {
 					return false
 				}
 			}
@@ -421,6 +431,9 @@ func Differences(got, want State, m Mask) []Difference {
 			out = append(out, answeredElsewhere(at, other, a[at], b[other])...)
 			continue
 		}
+		a[at] = a[at].within(b[at], func(column string) bool {
+			return !at.isTold() && units.MatchString(column) || got.again && at.numbers(column)
+		})
 		if at.isTold() {
 			out = append(out, toldDifferences(at, a[at], b[at], got.cut[at.name], got.woken)...)
 			continue
@@ -429,7 +442,6 @@ func Differences(got, want State, m Mask) []Difference {
 			out = append(out, astray(at, a[at], b[at])...)
 			continue
 		}
-		a[at] = a[at].within(b[at])
 		a[at], b[at] = telling(a[at], b[at])
 		have, should := a[at].lines(), b[at].lines()
 		if a[at].serial != "" && a[at].serial == b[at].serial && maps.Equal(a[at].ranked().lines(), b[at].ranked().lines()) {

@@ -25,6 +25,7 @@ type State struct {
 	tables map[place]table
 	cut    map[string]bool // see cutSockets
 	woken  int             // how often objects hibernated
+	again  bool            // see Repeated
 	agents map[place]bool  // objects, with no name of a table, that are agents of the agents SDK
 	// started is what the object of Newborn has once its onStart has run too.
 	started map[place]table

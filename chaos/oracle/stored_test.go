@@ -151,6 +151,40 @@ func TestTimes(t *testing.T) {
 	}
 }
 
+// Numbers that are given in turn, and how far something has come in them, may be more where a client has
+// sent a request again, and only there; other numbers may not.
+func TestNumbers(t *testing.T) {
+	stored := func(version, count int) State {
+		return object(t, "CREATE TABLE docs (id TEXT, version INTEGER, count INTEGER)", fmt.Sprintf("INSERT INTO docs VALUES ('d', %d, %d)", version, count))
+	}
+	clean := stored(3, 3)
+	m := Learn([]State{clean}, nil, nil)
+	for _, c := range []struct {
+		version, count int
+		again          []string
+		want           int
+	}{
+		{4, 3, []string{"PUT /d"}, 0},
+		{4, 3, nil, 2},
+		{2, 3, []string{"PUT /d"}, 2},
+		{3, 4, []string{"PUT /d"}, 2},
+	} {
+		if diff := Differences(stored(c.version, c.count).Repeated(c.again), clean, m); len(diff) != c.want {
+			t.Errorf("%+v: %v", c, diff)
+		}
+	}
+	for name, is := range map[string]bool{"seq": true, "value.lastSeq": true, "conversion": false, valueColumn: false} {
+		if (place{name: "docs"}).numbers(name) != is {
+			t.Errorf("%s: %v", name, !is)
+		}
+	}
+	for name, is := range map[string]bool{"seq": true, "doc:version": true, "conversion": false, "versions": false} {
+		if (place{name: kvPrefix + name}).numbers(valueColumn) != is {
+			t.Errorf("the entry %s: %v", name, !is)
+		}
+	}
+}
+
 // Long values that differ behind what a finding shows of them differ.
 func TestLongValues(t *testing.T) {
 	text := func(end string) State {

@@ -142,10 +142,12 @@ func Sent(events []history.Event) map[string]bool {
 	return out
 }
 
-// WithoutTold is s without what clients were told in answer to some steps: texts and data
-// of their calls. A fault has cut those, and the client has sent them again.
-func (s State) WithoutTold(steps []string) State {
+// Repeated is s, given that a fault has cut some steps (texts and data of their calls) and the
+// client has sent them again: without what it was told in answer to them, and with numbers that
+// may be more (numbering).
+func (s State) Repeated(steps []string) State {
 	out := s
+	out.again = len(steps) > 0
 	out.tables = maps.Clone(s.tables)
 	for _, step := range steps {
 		prefix := toldPrefix + normal(strings.TrimSpace(step)) + " "
