@@ -3,7 +3,6 @@ package sqlstore
 import (
 	"errors"
 	"fmt"
-	"hash/crc32"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -80,6 +79,10 @@ type history struct {
 	tail     mark   // the last commit
 	marked   bool   // whether tail is written
 	lastMark int64  // time of the last mark
+
+	// The last fingerprint of this opening: what the file has but for the pages that a
+	// checkpoint is about to move. Its size is 0 if there is none.
+	last fingerprint
 
 	// synced is a frame of the WAL's generation up to which it is on the disk. It is
 	// set by whoever syncs, on any goroutine.
@@ -230,7 +233,7 @@ func (h *history) create() error {
 	records := [][]byte{record(recordStart, words(v[0], v[1], h.began, int64(h.number)))}
 	if h.known {
 		records = append(records, h.generation())
-	} else if fp, err := h.fingerprint(true); err != nil {
+	} else if fp, err := h.fingerprint(pagesSummed); err != nil {
 		return err
 	} else {
 		records = append(records, fp.record())
@@ -326,8 +329,10 @@ func (h *history) flush() error {
 // checkpoint archives the live segment and lets SQLite move it into the
 // database file. A reader may prevent the latter for now.
 func (h *history) checkpoint() {
+	var moving []uint32
 	if h.err == nil && h.frames > h.from {
-		if err := h.archive(); err != nil {
+		var err error
+		if moving, err = h.archive(); err != nil {
 			h.fail(err)
 		}
 	}
@@ -337,15 +342,24 @@ func (h *history) checkpoint() {
 		h.from = h.frames
 		h.err = errors.Join(h.err, h.remove())
 	}
-	if err := h.conn.Checkpoint(); err != nil {
+	rest, known := h.without(moving)
+	h.last = fingerprint{}
+	frames, err := h.conn.Checkpoint()
+	if err != nil {
 		return // tried again: nothing depends on a checkpoint
 	}
 	h.fresh, h.retry, h.loose = true, 0, false
 	if h.err != nil || h.f == nil {
 		return
 	}
-	fp, err := h.fingerprint(true)
+	var fp fingerprint
+	if known && frames == int(h.frames) { // else another process has committed meanwhile
+		fp, err = h.with(rest, moving)
+	} else {
+		fp, err = h.fingerprint(pagesSummed)
+	}
 	if err == nil {
+		h.last = fp
 		// Synced before the WAL begins anew or is deleted: from then on it alone says
 		// that the database file is the one that the history goes on from.
 		err = h.append(true, fp.record())
@@ -370,48 +384,6 @@ func (h *history) close(archive bool) error {
 	f := h.f
 	h.f = nil
 	return f.Close()
-}
-
-// fingerprint takes the database file's, with its checksum if sum is set and the
-// file is not too large.
-func (h *history) fingerprint(sum bool) (fingerprint, error) {
-	info, err := os.Stat(h.database)
-	if err != nil {
-		return fingerprint{}, err
-	}
-	fp := fingerprint{size: info.Size(), modified: info.ModTime().UnixNano(), summed: sum && info.Size() <= summedBytes}
-	if fp.summed {
-		b := make([]byte, fp.size)
-		if _, err := h.conn.ReadAt(b, 0); err != nil && fp.size > 0 {
-			return fingerprint{}, err
-		}
-		fp.sum = crc32.Checksum(b, castagnoli)
-	}
-	return fp, nil
-}
-
-func (f fingerprint) record() []byte {
-	summed := int64(0)
-	if f.summed {
-		summed = 1
-	}
-	return record(recordFingerprint, words(f.size, f.modified, int64(f.sum), summed))
-}
-
-// recognizes says whether the database file is the one that f was taken of.
-func (h *history) recognizes(f fingerprint) bool {
-	now, err := h.fingerprint(false)
-	if err != nil || now.size != f.size {
-		return false
-	}
-	if now.modified == f.modified {
-		return true
-	}
-	if !f.summed {
-		return false
-	}
-	now, err = h.fingerprint(true)
-	return err == nil && now.sum == f.sum
 }
 
 // remove deletes the file, which no longer fits what the database is to become.

@@ -61,9 +61,18 @@ type segmentRef struct {
 // of the whole content, for files up to summedBytes.
 type fingerprint struct {
 	size, modified int64
-	sum            uint32
-	summed         bool
+	sum            uint64
+	summed         summing
 }
+
+// summing is how the sum of a fingerprint was made.
+type summing int64
+
+const (
+	notSummed   summing = iota
+	wholeSummed         // a checksum of the file, as the first versions wrote it
+	pagesSummed         // pageSum of each page, added up
+)
 
 // restore is one that was asked for.
 type restore struct {
@@ -203,7 +212,7 @@ func (h *historyState) apply(kind uint32, b []byte, ref segmentRef) error {
 		h.segments = append(h.segments, ref)
 		h.number, h.from, h.marks, h.synced, h.stale = ref.number+1, ref.to, nil, 0, true
 	case recordFingerprint:
-		h.file = &fingerprint{size: v[0], modified: v[1], sum: uint32(v[2]), summed: v[3] != 0}
+		h.file = &fingerprint{size: v[0], modified: v[1], sum: uint64(v[2]), summed: summing(v[3])}
 		h.stale = false
 	case recordRestore:
 		h.restores = uint32(v[0])

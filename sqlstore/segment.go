@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"sort"
 )
 
@@ -30,29 +32,30 @@ type segment struct {
 }
 
 // archive writes the live segment into the history file and begins the next one.
-func (h *history) archive() error {
+// It gives the pages that are in the WAL.
+func (h *history) archive() ([]uint32, error) {
 	if err := h.flush(); err != nil {
-		return err
+		return nil, err
 	}
 	w, err := openWAL(h.wal)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer w.close()
 	if w.salt != h.salt {
-		return errors.New("the WAL began anew before it was archived")
+		return nil, errors.New("the WAL began anew before it was archived")
 	}
 	st, err := h.records()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	heads, err := w.heads(1, h.frames)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	base, err := h.baseOf(w, heads)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	points := []stamp{{mark{h.from, h.began}, base.pages}}
 	for _, m := range st.marks {
@@ -61,13 +64,13 @@ func (h *history) archive() error {
 			continue
 		}
 		if int(m.frame) > len(heads) {
-			return fmt.Errorf("a mark names frame %d of %d", m.frame, len(heads))
+			return nil, fmt.Errorf("a mark names frame %d of %d", m.frame, len(heads))
 		}
 		points = append(points, stamp{m, heads[m.frame-1].commit})
 	}
 	versions, frames := versionsOf(heads, h.from, points)
 	if int64(len(versions))*int64(w.pageSize) > h.limit {
-		return fmt.Errorf("the changes of one segment, %d pages, exceed the bound of %d bytes", len(versions), h.limit)
+		return nil, fmt.Errorf("the changes of one segment, %d pages, exceed the bound of %d bytes", len(versions), h.limit)
 	}
 	last := points[len(points)-1]
 	b := words(int64(h.number), int64(h.from), int64(h.frames), h.began, last.time, int64(w.pageSize), int64(len(points)), int64(len(versions)))
@@ -85,15 +88,19 @@ func (h *history) archive() error {
 			err = w.page(frames[i], page)
 		}
 		if err != nil {
-			return err
+			return nil, err
 		}
 		b = append(b, page...)
 	}
 	if err := h.append(true, record(recordSegment, b)); err != nil {
-		return err
+		return nil, err
 	}
 	h.number, h.from, h.began = h.number+1, h.frames, last.time
-	return nil
+	pages := map[uint32]bool{}
+	for _, head := range heads {
+		pages[head.page] = true
+	}
+	return slices.Sorted(maps.Keys(pages)), nil
 }
 
 // versionsOf lists the versions to keep of the pages that the frames after from
@@ -180,10 +187,15 @@ func (h *history) databasePageSize() (int, error) {
 	if _, err := h.conn.ReadAt(b[:], 16); err != nil {
 		return 0, err
 	}
-	if n := int(binary.BigEndian.Uint16(b[:])); n > 1 {
-		return n, nil
+	return pageSizeFrom(binary.BigEndian.Uint16(b[:])), nil
+}
+
+// pageSizeFrom reads the field of the header of a database, at byte 16.
+func pageSizeFrom(field uint16) int {
+	if field > 1 {
+		return int(field)
 	}
-	return 65536, nil
+	return 65536
 }
 
 func (b *base) read(page uint32, p []byte) error {

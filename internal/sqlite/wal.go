@@ -27,12 +27,12 @@ func walCallback(_ *libc.TLS, handle, _, _ uintptr, frames int32) int32 {
 
 // Checkpoint copies as much of the WAL into the database file as nobody's
 // reading prevents (SQLITE_CHECKPOINT_PASSIVE). It fails with SQLITE_LOCKED
-// while the connection itself reads or writes.
-func (c *Conn) Checkpoint() error {
-	if rc := sqlite3.Xsqlite3_wal_checkpoint_v2(c.tls, c.db, 0, sqlite3.SQLITE_CHECKPOINT_PASSIVE, 0, 0); rc != sqlite3.SQLITE_OK {
-		return fmt.Errorf("sqlite: checkpoint: %w", c.errorOf(rc))
+// while the connection itself reads or writes. frames is how many the WAL had.
+func (c *Conn) Checkpoint() (frames int, err error) {
+	if rc := sqlite3.Xsqlite3_wal_checkpoint_v2(c.tls, c.db, 0, sqlite3.SQLITE_CHECKPOINT_PASSIVE, c.out, 0); rc != sqlite3.SQLITE_OK {
+		return 0, fmt.Errorf("sqlite: checkpoint: %w", c.errorOf(rc))
 	}
-	return nil
+	return int(*(*int32)(at(c.out))), nil
 }
 
 // file is SQLite's own handle on the database file. Reading through it is safe,

@@ -19,6 +19,7 @@ function (native, p) {
     #bytes;
     #oldest; // the time of the first message, undefined if there is none
     #last; // the highest seq that was given
+    #prompt = 0; // no prompt message has a smaller seq
     #dead; // whether there may be dead letters to move
     #paused;
     #alarmAt; // the time that the alarm has, undefined if that is not known
@@ -26,8 +27,9 @@ function (native, p) {
       super(ctx, env);
       this.#storage = ctx.storage;
       this.#sql = ctx.storage.sql;
-      // Each index costs a page of each send. Messages have random ids: only those of
-      // dead letters can come twice.
+      // Each index costs a page of each send. A message that is due since it came, as most
+      // are, is prompt: it is found by its seq and is in no index. Messages have random ids:
+      // only those of dead letters can come twice.
       this.#sql.exec(`CREATE TABLE IF NOT EXISTS queued (
         seq INTEGER PRIMARY KEY,
         id TEXT NOT NULL,
@@ -39,7 +41,8 @@ function (native, p) {
         dead INTEGER NOT NULL DEFAULT 0,
         moved INTEGER NOT NULL DEFAULT 0
       );
-      CREATE INDEX IF NOT EXISTS queued_due ON queued (dead, due);
+      CREATE INDEX IF NOT EXISTS queued_late ON queued (dead, due) WHERE dead = 1 OR due <> timestamp;
+      DROP INDEX IF EXISTS queued_due;
       CREATE UNIQUE INDEX IF NOT EXISTS queued_moved ON queued (id) WHERE moved = 1;
       CREATE TABLE IF NOT EXISTS leases (lease TEXT PRIMARY KEY, seq INTEGER NOT NULL UNIQUE, until INTEGER NOT NULL);
       CREATE TABLE IF NOT EXISTS paused (since INTEGER NOT NULL)`);
@@ -107,11 +110,33 @@ function (native, p) {
     #next() {
       if (this.#hasDead()) return 0;
       if (!this.#pushes()) return undefined;
-      const [row] = this.#sql.exec("SELECT min(due) AS first FROM queued WHERE dead = 0").toArray();
-      if (row.first === null) return undefined;
-      const waited = row.first + 1000 * consumer.maxBatchTimeout;
-      const full = this.#sql.exec("SELECT due FROM queued WHERE dead = 0 ORDER BY due, seq LIMIT 1 OFFSET ?", consumer.maxBatchSize - 1).toArray();
-      return full.length > 0 ? MathMin(waited, full[0].due) : waited;
+      const rows = this.#first("seq, due", Infinity, consumer.maxBatchSize);
+      if (rows.length === 0) return undefined;
+      const waited = rows[0].due + 1000 * consumer.maxBatchTimeout;
+      return rows.length === consumer.maxBatchSize ? MathMin(waited, rows[rows.length - 1].due) : waited;
+    }
+
+    // first is the first messages that are due by a time, in the order in which they are due.
+    #first(columns, by, most) {
+      const prompt = this.#sql.exec(`SELECT ${columns} FROM queued WHERE seq >= ? AND dead = 0 AND due = timestamp ORDER BY seq LIMIT ?`, this.#prompt, most).toArray();
+      this.#prompt = prompt.length > 0 ? prompt[0].seq : this.#last + 1;
+      const late = this.#sql.exec(`SELECT ${columns} FROM queued WHERE dead = 0 AND due <> timestamp AND due <= ? ORDER BY due, seq LIMIT ?`, by, most).toArray();
+      const rows = [];
+      for (let i = 0, j = 0; rows.length < most;) {
+        const a = i < prompt.length && prompt[i].due <= by ? prompt[i] : undefined, b = j < late.length ? late[j] : undefined;
+        if (a === undefined && b === undefined) break;
+        const isPrompt = b === undefined || a !== undefined && (a.due < b.due || a.due === b.due && a.seq < b.seq);
+        ArrayPrototypePush(rows, isPrompt ? a : b);
+        if (isPrompt) i++;
+        else j++;
+      }
+      return rows;
+    }
+
+    // due makes a message due at another time; at that of its coming it is prompt again.
+    #due(row, at, attempts) {
+      this.#sql.exec("UPDATE queued SET attempts = ?, due = ? WHERE seq = ?", attempts, at, row.seq);
+      this.#prompt = MathMin(this.#prompt, row.seq);
     }
 
     #hasDead() {
@@ -158,7 +183,7 @@ function (native, p) {
     #take(taken) {
       const now = DateNow();
       const ready = [];
-      for (const row of this.#sql.exec("SELECT * FROM queued WHERE dead = 0 AND due <= ? ORDER BY due, seq LIMIT ?", now, consumer.maxBatchSize * consumer.maxConcurrency).toArray()) {
+      for (const row of this.#first("*", now, consumer.maxBatchSize * consumer.maxConcurrency)) {
         if (!taken[row.seq] && ready.length < consumer.maxBatchSize) ArrayPrototypePush(ready, row);
       }
       if (ready.length === 0) return ready;
@@ -207,7 +232,7 @@ function (native, p) {
         const attempts = row.attempts + 1, most = consumer.maxRetries + 1;
         if (attempts < most) {
           const delay = retries[row.id]?.delaySeconds ?? batchDelay;
-          this.#sql.exec("UPDATE queued SET attempts = ?, due = ? WHERE seq = ?", attempts, now + 1000 * delay, row.seq);
+          this.#due(row, now + 1000 * delay, attempts);
         } else {
           this.#giveUp(row, attempts, most);
         }
@@ -244,6 +269,7 @@ function (native, p) {
         case "purge": return Response.json(this.#changed("DELETE FROM queued WHERE dead = 0"));
         case "deliver": {
           // As due as one that has waited for its batch.
+          this.#prompt = 0;
           const answer = this.#changed("UPDATE queued SET due = ? WHERE seq = ? AND dead = 0", DateNow() - 1000 * (consumer?.maxBatchTimeout ?? 0), ask.seq);
           await this.#schedule(DateNow());
           return Response.json(answer);
@@ -283,10 +309,19 @@ function (native, p) {
       const most = (consumer?.maxRetries ?? 2) + 1;
       const messages = [];
       this.#sql.exec("DELETE FROM leases WHERE until <= ?", now);
-      for (const row of this.#sql.exec("SELECT * FROM queued WHERE dead = 0 AND due <= ? AND attempts >= ?", now, most).toArray()) this.#giveUp(row, row.attempts, most);
-      for (const row of this.#sql.exec("SELECT * FROM queued WHERE dead = 0 AND due <= ? ORDER BY due, seq LIMIT ?", now, ask.batchSize ?? 5).toArray()) {
+      let rows, over;
+      do {
+        rows = this.#first("*", now, ask.batchSize ?? 5);
+        over = 0;
+        for (let i = 0; i < rows.length; i++) {
+          if (rows[i].attempts < most) continue;
+          this.#giveUp(rows[i], rows[i].attempts, most);
+          over++;
+        }
+      } while (over > 0);
+      for (const row of rows) {
         const lease = native.id();
-        this.#sql.exec("UPDATE queued SET attempts = ?, due = ? WHERE seq = ?", row.attempts + 1, until, row.seq);
+        this.#due(row, until, row.attempts + 1);
         this.#sql.exec("INSERT OR REPLACE INTO leases VALUES (?, ?, ?)", lease, row.seq, until);
         ArrayPrototypePush(messages, {
           body: row.content_type === "text" ? native.text(row.body) : native.base64(row.body), id: row.id, timestamp_ms: row.timestamp,
@@ -317,6 +352,7 @@ function (native, p) {
         const seq = leased(`${lease_id}`);
         if (seq === undefined) continue;
         this.#sql.exec("UPDATE queued SET due = ? WHERE seq = ?", now + 1000 * (delay_seconds ?? consumer?.retryDelay ?? 0), seq);
+        this.#prompt = MathMin(this.#prompt, seq);
         retried++;
       }
       this.#recount();

@@ -88,6 +88,41 @@ func TestPull(t *testing.T) {
 	}
 }
 
+// Messages come in the order in which they are due, those that are due since they came
+// among those that were delayed; one that is put back at the instant of its coming is
+// seen again.
+func TestPullOrder(t *testing.T) {
+	w := minidotest.NewWorldFrom(t, map[string]string{
+		"w.js": `export default { async fetch(req, env) {
+  const url = new URL(req.url);
+  for (const text of url.searchParams.getAll("m")) {
+    const [body, delaySeconds] = text.split(",");
+    await env.Q.send(body, { contentType: "text", delaySeconds: +(delaySeconds ?? 0) });
+  }
+  return new Response("sent");
+} };`,
+		"wrangler.json": `{"name": "p", "main": "w.js", "compatibility_date": "2026-08-01", "queues": {"producers": [{"binding": "Q", "queue": "q"}],
+"consumers": [{"queue": "q", "type": "http_pull", "visibility_timeout_ms": 60000, "max_retries": 9}]}}`,
+	}, minidotest.Options{})
+	want := func(what, got, want string) {
+		t.Helper()
+		if got != want {
+			t.Errorf("%s: %q, want %q", what, got, want)
+		}
+	}
+	w.Do("GET", "http://localhost/?m=a,10&m=b&m=c,5&m=d", "")
+	first := pull(t, w, "q", 1)
+	want("first", first.show(), "b text 1")
+	want("second", pull(t, w, "q", 1).show(), "d text 1")
+	if _, err := w.AskQueue("q", queue.Ask{Op: "ack", Retries: json.RawMessage(`[{"lease_id": "` + first.Messages[0].Lease + `", "delay_seconds": 0}]`)}); err != nil {
+		t.Fatal(err)
+	}
+	want("put back", pull(t, w, "q", 10).show(), "b text 2")
+	w.Advance(20 * time.Second)
+	w.Do("GET", "http://localhost/?m=e", "")
+	want("in order", pull(t, w, "q", 10).show(), "c text 1, a text 1, e text 1")
+}
+
 // A paused queue delivers nothing, also after a restart, until it is resumed.
 func TestPause(t *testing.T) {
 	w := minidotest.NewWorldFrom(t, map[string]string{
