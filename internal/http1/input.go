@@ -131,7 +131,7 @@ func (w *watch) allow() {
 
 // runWatch receives until the client has ended its sending side, the buffer is
 // full or stopWatch is called. A client that only sends no more still waits for
-// its answer; one whose connection has broken does not.
+// its answer, but for EndIsLoss; one whose connection has broken does not.
 func (c *conn) runWatch() {
 	for {
 		err := c.in.err
@@ -145,7 +145,7 @@ func (c *conn) runWatch() {
 		c.watch.running = false
 		c.watch.mu.Unlock()
 		c.watch.ended.Broadcast()
-		if err != nil && err != io.EOF && !errors.Is(err, os.ErrDeadlineExceeded) {
+		if err != nil && (err != io.EOF || c.srv.EndIsLoss) && !errors.Is(err, os.ErrDeadlineExceeded) {
 			c.cancel()
 		}
 		return

@@ -37,6 +37,9 @@ type Server struct {
 	Clock clock.Clock
 	// Patience replaces HeadPatience where it is not 0.
 	Patience time.Duration
+	// EndIsLoss says that a client which ends its sending side waits for no answer: one
+	// that closes its connection to cancel a request, and never half of it.
+	EndIsLoss bool
 	// Warn is told of trouble, a panic of the handler with its stack among it.
 	Warn func(string)
 

@@ -193,6 +193,19 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
+// With EndIsLoss it has gone.
+func TestEndIsLoss(t *testing.T) {
+	given := make(chan struct{})
+	w := start(t, &Server{EndIsLoss: true, Handler: http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		<-r.Context().Done()
+		close(given)
+	})})
+	c := w.dial()
+	io.WriteString(c, "GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+	c.CloseWrite()
+	<-given
+}
+
 // A client that only ends its sending side, before the handler answers or
 // while it streams, gets the whole answer.
 func TestHalfClose(t *testing.T) {

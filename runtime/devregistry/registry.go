@@ -155,7 +155,7 @@ func Open(o Options) (*Registry, error) {
 		return nil, errors.Join(fmt.Errorf("dev registry: %w", err), ln.Close())
 	}
 	r.self, r.instance = session{ln.Addr().String(), r.random()}, r.random()
-	r.gateway = gateway.New(gateway.Options{Scheduler: o.Scheduler, Machine: o.Machine, Handler: r.serve, Warn: func(text string) { o.Report(errors.New("dev registry: " + text)) }})
+	r.gateway = gateway.New(gateway.Options{Scheduler: o.Scheduler, Machine: o.Machine, Handler: r.serve, EndIsLoss: true, Warn: func(text string) { o.Report(errors.New("dev registry: " + text)) }})
 	sched.Attend(o.Scheduler, "dev registry", func() {
 		if err := r.gateway.Serve(ln); err != nil {
 			o.Report(fmt.Errorf("dev registry: %w", err))

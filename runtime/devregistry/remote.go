@@ -13,6 +13,7 @@ import (
 	"minido.dev/minido/runtime/cfapi"
 	"minido.dev/minido/runtime/devregistry/debugport"
 	"minido.dev/minido/runtime/event"
+	"minido.dev/minido/runtime/webapi/streams"
 )
 
 // Worker is one that runs in another session. Safe for concurrent use.
@@ -236,14 +237,14 @@ func (b *remoteBody) Read(cb func([]byte, error)) {
 	case canceled != nil:
 		cb(nil, canceled)
 	case body != nil:
-		body.Read(cb)
+		body.Read(prematurely(cb))
 	default:
 		b.r.post(b.owner, bodyPath+b.id, nil, func(resp *event.Response, err error) {
 			if err == nil && resp.Status != 200 {
 				err = netx.ErrLost
 			}
 			if err != nil {
-				cb(nil, err)
+				prematurely(cb)(nil, err)
 				return
 			}
 			b.mu.Lock()
@@ -253,8 +254,18 @@ func (b *remoteBody) Read(cb func([]byte, error)) {
 			if canceled != nil {
 				resp.Body.Cancel(canceled)
 			}
-			resp.Body.Read(cb)
+			resp.Body.Read(prematurely(cb))
 		})
+	}
+}
+
+// prematurely is cb for a stream that may break off; why it did stays on its side.
+func prematurely(cb func([]byte, error)) func([]byte, error) {
+	return func(chunk []byte, err error) {
+		if err != nil && err != io.EOF {
+			err = streams.ErrPrematurely
+		}
+		cb(chunk, err)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"minido.dev/minido/internal/netx"
 	"minido.dev/minido/runtime/cfapi"
 	"minido.dev/minido/runtime/devregistry/capnp"
 	"minido.dev/minido/runtime/devregistry/debugport"
@@ -181,7 +182,7 @@ func dialLoopback(address string) (net.Conn, error) {
 	}
 	conn, err := net.DialTimeout("tcp", address, dialTime)
 	if err != nil {
-		return nil, &event.Error{Message: fmt.Sprintf("dev registry: the other dev session does not answer: %v", err), Retryable: true}
+		return nil, netx.ErrLost // as for wrangler dev, whatever the reason
 	}
 	return conn, nil
 }

@@ -55,6 +55,9 @@ type Options struct {
 	Around Surroundings
 	// Warn, if set, gets problems with connections, one line each.
 	Warn func(string)
+	// EndIsLoss cancels the requests of a client that ends its sending side; see
+	// http1.Server.
+	EndIsLoss bool
 	// MaxInFlight bounds the requests in progress, WebSockets not counted; what
 	// comes above it is answered with 503. 4096 if 0.
 	MaxInFlight int
@@ -126,6 +129,8 @@ func New(o Options) *Gateway {
 		Spawn:   func(name string, fn func()) { sched.Attend(o.Scheduler, name, fn) },
 		Clock:   clock.Real{},
 		Warn:    o.Warn,
+
+		EndIsLoss: o.EndIsLoss,
 	}
 	return g
 }

@@ -227,7 +227,12 @@ func (x *exchange) finished(err error) {
 		body.pipe.Close(err)
 	}
 	if socket != nil {
-		socket.Drop(1006, netx.LostCloseReason, err)
+		told := err
+		var ev *event.Error
+		if errors.As(err, &ev) && ev.Message == netx.ErrLost.Message {
+			told = nil // as for workerd, a lost connection is no "error" event
+		}
+		socket.Drop(1006, netx.LostCloseReason, told)
 	}
 	x.answer(nil, err)
 }

@@ -15,6 +15,7 @@ import (
 	"minido.dev/minido/runtime/cfapi"
 	"minido.dev/minido/runtime/devregistry/capnp"
 	"minido.dev/minido/runtime/event"
+	"minido.dev/minido/runtime/webapi/streams"
 )
 
 // worker is an entrypoint made of functions.
@@ -377,7 +378,7 @@ func TestCall(t *testing.T) {
 	broken.Close(errors.New("halfway"))
 	failed := make(chan error, 1)
 	r.Caps[0].(event.Body).Read(func(_ []byte, err error) { failed <- err })
-	if err := <-failed; err != errReadPrematurely {
+	if err := <-failed; err != streams.ErrPrematurely {
 		t.Error(err)
 	}
 

@@ -11,6 +11,7 @@ import (
 	"minido.dev/minido/runtime/clone"
 	"minido.dev/minido/runtime/devregistry/capnp"
 	"minido.dev/minido/runtime/event"
+	"minido.dev/minido/runtime/webapi/streams"
 )
 
 // The kinds of externals (worker-interface.capnp, JsValue.External).
@@ -194,9 +195,6 @@ var oneStub = []byte{0xff, 15, '\\', byte(clone.HostRpcStub)}
 // errWriterGone is the reference's text (api/streams, NoDeferredProxySink).
 var errWriterGone = &event.Error{Message: "WritableStream received over RPC was disconnected because the remote execution context has ended."}
 
-// errReadPrematurely is the reference's text (io/external-pusher.c++).
-var errReadPrematurely = &event.Error{Message: "ReadableStream received over RPC disconnected prematurely."}
-
 // staysHere names what cannot be sent, "" if it can.
 func staysHere(held any, to *capnp.Ref) string {
 	switch held.(type) {
@@ -229,7 +227,7 @@ func release(caps []any) {
 		case *event.Pipe:
 			held.Close(errWriterGone)
 		case event.Body:
-			held.Cancel(errReadPrematurely)
+			held.Cancel(streams.ErrPrematurely)
 		}
 	}
 }
@@ -312,7 +310,7 @@ func (p *pusher) Call(c *capnp.Call) {
 		c.Fail(noMethod(c))
 		return
 	}
-	s := newSink(int64(c.Params.Uint64(0)&^(1<<63))-1, errReadPrematurely)
+	s := newSink(int64(c.Params.Uint64(0)&^(1<<63))-1, streams.ErrPrematurely)
 	c.Return(func(p capnp.Payload) {
 		o := p.Content(0, 2)
 		o.PutServer(0, &inputStream{body: s.pipe})
@@ -337,7 +335,7 @@ func (i *inputStream) Call(c *capnp.Call) { c.Fail(noMethod(c)) }
 // Close implements capnp.Server.
 func (i *inputStream) Close() {
 	if b, err := i.take(); err == nil {
-		b.Cancel(errReadPrematurely)
+		b.Cancel(streams.ErrPrematurely)
 	}
 }
 

@@ -98,6 +98,10 @@ func (c readableCodec) Write(w *clone.Writer, obj *goja.Object) error {
 	return nil
 }
 
+// ErrPrematurely is what a stream that has crossed in an RPC message fails with when it
+// breaks off (workerd: io/external-pusher.c++).
+var ErrPrematurely = &event.Error{Message: "ReadableStream received over RPC disconnected prematurely."}
+
 // disconnecting is a body that crosses in an RPC message: why it broke stays on
 // its side.
 type disconnecting struct{ event.Body }
@@ -106,7 +110,7 @@ type disconnecting struct{ event.Body }
 func (d disconnecting) Read(cb func(chunk []byte, err error)) {
 	d.Body.Read(func(chunk []byte, err error) {
 		if err != nil && err != io.EOF {
-			err = &event.Error{Message: "ReadableStream received over RPC disconnected prematurely."}
+			err = ErrPrematurely
 		}
 		cb(chunk, err)
 	})
