@@ -227,7 +227,7 @@ func (c *devCommand) options(term *terminal, happened *feed.Feed) server.Options
 		Config: first, Others: others, HTTPS: &server.HTTPS{KeyPath: c.HTTPSKeyPath, CertPath: c.HTTPSCertPath},
 		PersistDir: c.PersistTo, CacheDir: c.CacheDir, AllowedHosts: c.AllowedHosts,
 		TurnLimit: time.Duration(c.CPUMs) * time.Millisecond, Heap: c.heap(),
-		Watch: !c.NoWatch, NoDefer: c.NoDefer, Ahead: true, TestScheduled: c.TestScheduled,
+		Watch: !c.NoWatch, NoDefer: c.NoDefer, Ahead: true, Remember: true, TestScheduled: c.TestScheduled,
 		Console:     term.console,
 		Logs:        happened,
 		Requests:    func(r gateway.RequestLog) { happened.Request(r); term.request(r) },

@@ -1,6 +1,7 @@
 package bundle
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"fmt"
 	"maps"
@@ -8,6 +9,8 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
+
+	"minido.dev/minido/runtime/bundle/uses"
 )
 
 // Bundle is a linked worker: immutable to its users, safe for concurrent use, and loadable
@@ -110,6 +113,49 @@ func (b *Bundle) precompile() {
 	}
 }
 
+// compileEarly compiles what earlier processes evaluated while other files are still looked
+// for.
+func (b *Bundler) compileEarly(u *unit) {
+	if b.opts.Spawn == nil {
+		return
+	}
+	var wanted []*unit
+	for _, v := range append([]*unit{u}, u.parts...) {
+		if v.low.code != "" && b.store.expects(v) {
+			wanted = append(wanted, v)
+		}
+	}
+	if len(wanted) == 0 {
+		return
+	}
+	b.mu.Lock()
+	b.early = append(b.early, wanted...)
+	slices.SortFunc(b.early, func(x, y *unit) int { return cmp.Compare(b.store.turn(y), b.store.turn(x)) })
+	begin := !b.busy
+	b.busy = true
+	b.mu.Unlock()
+	if begin {
+		b.opts.Spawn("bundle.early", b.compileNext)
+	}
+}
+
+// compileNext compiles what is to be compiled early, until nothing is left.
+func (b *Bundler) compileNext() {
+	for {
+		b.mu.Lock()
+		if len(b.early) == 0 {
+			b.busy = false
+			b.mu.Unlock()
+			return
+		}
+		last := len(b.early) - 1
+		u := b.early[last]
+		b.early = b.early[:last]
+		b.mu.Unlock()
+		_, _ = u.program() // an error is kept in the unit and met again at its use
+	}
+}
+
 // compileWasm compiles the WebAssembly modules, one after the other.
 func (b *Bundle) compileWasm() {
 	for _, m := range b.modules {
@@ -130,22 +176,38 @@ func (b *Bundle) compile() {
 	for _, id := range b.order {
 		compile(b.modules[id])
 	}
-	for _, m := range b.modules {
-		if m.used.Load() || b.bundler.store.expects(m.unit) {
-			compile(m)
-		}
+	for _, m := range b.inUse(true) {
+		compile(m)
 	}
 }
 
-// Remember writes to the cache directory which modules were evaluated until now, so that
-// later builds compile them ahead (Options.Spawn), too. Without a cache directory it does
-// nothing. Safe for concurrent use.
-func (b *Bundle) Remember() error {
-	used := map[useKey]bool{}
+// inUse lists the modules that were evaluated, in that order; behind them, with expected, those
+// that earlier processes evaluated.
+func (b *Bundle) inUse(expected bool) []*module {
+	var used, more []*module
 	for _, m := range b.modules {
-		if m.used.Load() && m.low != nil && m.low.code != "" {
-			used[useOf(m.unit)] = true
+		if m.low == nil || m.low.code == "" {
+			continue
+		}
+		if m.used.Load() {
+			used = append(used, m)
+		} else if expected && b.bundler.store.expects(m.unit) {
+			more = append(more, m)
 		}
 	}
-	return b.bundler.store.remember(used)
+	slices.SortFunc(used, func(x, y *module) int { return x.used.Compare(&y.used) })
+	slices.SortFunc(more, func(x, y *module) int { return cmp.Compare(b.bundler.store.turn(x.unit), b.bundler.store.turn(y.unit)) })
+	return append(used, more...)
+}
+
+// Remember writes to the cache directory which modules were evaluated until now, so that
+// later builds compile them ahead (Options.Spawn), too, in the same order. With add, what
+// earlier processes evaluated counts as well. Without a cache directory it does nothing. Safe
+// for concurrent use.
+func (b *Bundle) Remember(add bool) error {
+	var keys []uses.Key
+	for _, m := range b.inUse(add) {
+		keys = append(keys, useOf(m.unit))
+	}
+	return b.bundler.store.uses.Replace(keys)
 }

@@ -99,6 +99,13 @@ func (in *instance) run(r *record) error {
 	return err
 }
 
+// use notes that r is evaluated since somebody needs it.
+func (in *instance) use(r *record) {
+	if used := in.b.bundler.opts.Used; r.used.Note() && used != nil {
+		used()
+	}
+}
+
 // exportDefault fills the namespace of a module that is a value.
 func (in *instance) exportDefault(r *record, v goja.Value) {
 	if err := in.namespace(r).DefineDataProperty("default", v, goja.FLAG_FALSE, goja.FLAG_FALSE, goja.FLAG_TRUE); err != nil {
@@ -118,7 +125,7 @@ func trimBOM(s string) string {
 // promise in r.promise.
 func (in *instance) runCode(r *record) error {
 	if !in.early {
-		r.used.Store(true)
+		in.use(r)
 	}
 	prog, err := r.program()
 	if err != nil {

@@ -47,7 +47,7 @@ func (b *Bundle) Freeze(path string) error {
 		w.Number(b.additional[name])
 	}
 	w.positions(b)
-	return writeFile(path, w.Sealed())
+	return pack.WriteFile(path, w.Sealed())
 }
 
 // Thaw reads what Freeze has written. opts must be those of the Bundler that built
@@ -169,7 +169,9 @@ func (r *packReader) module(m *module, earlier []*module) {
 		}
 	}
 	m.deferred, m.circular, m.waits = r.Flag(), r.Flag(), r.Flag()
-	m.used.Store(r.Flag())
+	if r.Flag() {
+		m.used.Note()
+	}
 }
 
 // positions writes where positions lie in the sources.

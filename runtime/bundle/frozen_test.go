@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/evanw/esbuild/pkg/api"
+
+	"minido.dev/minido/runtime/bundle/uses"
 )
 
 // rethawed is b as another process gets it.
@@ -78,6 +80,7 @@ func TestDamagedFrozenBundle(t *testing.T) {
 // damaged costs time alone.
 func TestRememberedUses(t *testing.T) {
 	dir, cache := project(t, deferTree()), t.TempDir()
+	var last *Bundle
 	compiled := func() string {
 		var tasks []func()
 		b := New(Options{Dir: dir, Entry: "main.ts", Builtins: testBuiltins, CacheDir: cache, Spawn: func(_ string, fn func()) { tasks = append(tasks, fn) }})
@@ -98,9 +101,10 @@ func TestRememberedUses(t *testing.T) {
 		slices.Sort(names)
 		r := load(t, out)
 		r.call("use")
-		if err := out.Remember(); err != nil {
+		if err := out.Remember(false); err != nil {
 			t.Fatal(err)
 		}
+		last = out
 		return strings.Join(names, " ")
 	}
 	const eager = "index.js main.ts"
@@ -120,8 +124,12 @@ func TestRememberedUses(t *testing.T) {
 		t.Fatal(err)
 	}
 	for n := range text {
-		if uses := decodeUses(text[:n]); len(uses) > 0 {
-			t.Errorf("%d of %d bytes are read as %v", n, len(text), uses)
+		if err := os.WriteFile(files[0], text[:n], 0o600); err != nil {
+			t.Fatal(err)
+		}
+		key := useOf(last.modules[last.entry].unit)
+		if turn := uses.Read(files[0], cacheVersion).Turn(key); turn >= 0 {
+			t.Errorf("%d of %d bytes say that the entry was evaluated as number %d", n, len(text), turn)
 		}
 	}
 	if err := os.WriteFile(files[0], text[:len(text)-1], 0o600); err != nil {
@@ -169,5 +177,64 @@ func TestFrozenPositions(t *testing.T) {
 		if f, l, c, ok := again.MapPosition("main.js", 2, 1); ok && f == file {
 			t.Errorf("a position that nobody asked for is %s:%d:%d", f, l, c)
 		}
+	}
+}
+
+// What processes come to use is remembered one after the other, in the order of evaluation,
+// and compiled while the next process still looks for files. Used says when there is more.
+func TestUsesAreAdded(t *testing.T) {
+	dir, cache := project(t, deferTree()), t.TempDir()
+	process := func(call string) (early string, used int) {
+		tasks := map[string]func(){}
+		b := New(Options{Dir: dir, Entry: "main.ts", Builtins: testBuiltins, CacheDir: cache, Spawn: func(name string, fn func()) { tasks[name] = fn }, Used: func() { used++ }})
+		defer b.Close()
+		out, err := b.Build()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if compile := tasks["bundle.early"]; compile != nil {
+			compile()
+		}
+		var names []string
+		for _, m := range out.modules {
+			if m.unit.prog != nil {
+				names = append(names, filepath.Base(m.name))
+			}
+		}
+		for range 2 { // what the second runtime evaluates is known
+			if r := load(t, out); call != "" {
+				r.call(call)
+			}
+		}
+		if err := out.Remember(true); err != nil {
+			t.Fatal(err)
+		}
+		return strings.Join(names, " "), used
+	}
+	if early, used := process(""); early != "" || used != 2 {
+		t.Errorf("the first process compiles %q early, and uses %d modules; 2 are eager", early, used)
+	}
+	if early, used := process("use"); early != "main.ts index.js" || used != 4 {
+		t.Errorf("the second process compiles %q early, and uses %d modules", early, used)
+	}
+	const all = "main.ts index.js polyfill.js index.js"
+	for range 2 {
+		if early, _ := process(""); early != all {
+			t.Errorf("a later process compiles %q early, not %q", early, all)
+		}
+	}
+	b := New(Options{Dir: dir, Entry: "main.ts", Builtins: testBuiltins, CacheDir: cache})
+	defer b.Close()
+	out, err := b.Build()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var order []string
+	for _, m := range out.inUse(true) {
+		order = append(order, m.name)
+	}
+	want := "node_modules/order/index.js main.ts node_modules/lazy/polyfill.js node_modules/lazy/index.js"
+	if got := strings.Join(order, " "); got != want {
+		t.Errorf("they are expected in the order %s, not %s", got, want)
 	}
 }

@@ -114,6 +114,10 @@ type Options struct {
 	// Spawn runs fn in the background, to compile programs ahead of their use;
 	// nil compiles each at its first use.
 	Spawn func(name string, fn func())
+	// Used, if not nil, is called on a runtime's loop when a module is evaluated that none
+	// had evaluated before, and somebody needs: Bundle.Remember has more to write then. It
+	// must not block.
+	Used func()
 }
 
 // Curated packages declare nothing about side effects, and have been checked:

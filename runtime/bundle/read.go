@@ -150,6 +150,7 @@ func (b *Bundler) lowered(src source, name string) (*unit, []Message) {
 		u.low = &with
 	}
 	u.divide()
+	b.compileEarly(u)
 	return b.keep(name, u), msgs
 }
 

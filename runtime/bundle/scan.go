@@ -31,6 +31,8 @@ type Bundler struct {
 	units  map[string]*unit // by name in the metafile
 	stamps map[string]stamp // by name: what the unit was read from
 	scan   *scan            // the running build
+	early  []*unit          // to be compiled while it runs, those to be evaluated last first
+	busy   bool             // somebody compiles them
 	inputs []string
 }
 

@@ -1,12 +1,10 @@
 package bundle
 
 import (
-	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -15,6 +13,7 @@ import (
 	"sync"
 
 	"minido.dev/minido/runtime/bundle/pack"
+	"minido.dev/minido/runtime/bundle/uses"
 )
 
 // store keeps lowered files on disk, in two packs per entry: installed
@@ -25,26 +24,19 @@ import (
 // The fields after mu are guarded by it; the packs are read before the first
 // use and only replaced by save.
 type store struct {
-	paths    [2]string // "" without a cache directory
-	usesPath string    // "" without a cache directory
+	paths [2]string  // "" without a cache directory
+	uses  *uses.List // what earlier processes evaluated
 
 	mu    sync.Mutex
 	packs [2]map[[sha256.Size]byte]*lowered
 	soft  map[softKey]bool // imports known to be allowed to fail
 	dirty bool             // soft has entries that the packs lack
-	uses  map[useKey]bool  // what earlier processes evaluated
 }
 
-// useKey is a file's content, or a part of it.
-type useKey struct {
-	file [sha256.Size]byte
-	part string
-}
-
-func useOf(u *unit) useKey {
-	k := useKey{file: u.low.key}
+func useOf(u *unit) uses.Key {
+	k := uses.Key{File: u.low.key}
 	if u.whole != nil {
-		_, k.part, _ = strings.Cut(u.name, "#")
+		_, k.Part, _ = strings.Cut(u.name, "#")
 	}
 	return k
 }
@@ -67,11 +59,12 @@ func packOf(u *unit) int {
 }
 
 func openStore(dir, entry string) *store {
-	s := &store{soft: map[softKey]bool{}, uses: map[useKey]bool{}}
+	s := &store{soft: map[softKey]bool{}}
 	for i := range s.packs {
 		s.packs[i] = map[[sha256.Size]byte]*lowered{}
 	}
 	if dir == "" {
+		s.uses = uses.Read("", cacheVersion)
 		return s
 	}
 	id := sha256.Sum256([]byte(entry))
@@ -90,64 +83,19 @@ func openStore(dir, entry string) *store {
 			}
 		}
 	}
-	s.usesPath = filepath.Join(dir, fmt.Sprintf("bundle-%s.uses", hex.EncodeToString(id[:6])))
-	if data, err := os.ReadFile(s.usesPath); err == nil {
-		s.uses = decodeUses(data)
-	}
+	s.uses = uses.Read(filepath.Join(dir, fmt.Sprintf("bundle-%s.uses", hex.EncodeToString(id[:6]))), cacheVersion)
 	return s
 }
 
 // expects reports whether an earlier process evaluated the unit.
-func (s *store) expects(u *unit) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return len(s.uses) > 0 && u.low != nil && s.uses[useOf(u)]
-}
+func (s *store) expects(u *unit) bool { return s.turn(u) >= 0 }
 
-// remember replaces what is said to be used, if it differs.
-func (s *store) remember(uses map[useKey]bool) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.usesPath == "" || maps.Equal(uses, s.uses) {
-		return nil
+// turn is how many others that process evaluated before; -1 if it did not.
+func (s *store) turn(u *unit) int {
+	if u.low == nil {
+		return -1
 	}
-	s.uses = uses
-	return writeFile(s.usesPath, encodeUses(uses))
-}
-
-// A file of uses is the version, their number, each one's key and part, and a CRC-32C
-// like that of a pack.
-func encodeUses(uses map[useKey]bool) []byte {
-	w := packWriter{}
-	w.Text(cacheVersion)
-	w.Number(len(uses))
-	for _, k := range slices.SortedFunc(maps.Keys(uses), func(a, b useKey) int {
-		return cmp.Or(slices.Compare(a.file[:], b.file[:]), strings.Compare(a.part, b.part))
-	}) {
-		w.Bytes(k.file[:])
-		w.Text(k.part)
-	}
-	return w.Sealed()
-}
-
-// decodeUses is empty for a file that is damaged or of another version: it only costs time.
-func decodeUses(data []byte) map[useKey]bool {
-	uses := map[useKey]bool{}
-	body, ok := pack.Open(data)
-	r := packReader{body}
-	if !ok || r.Text() != cacheVersion {
-		return uses
-	}
-	for n := r.Number(); n > 0 && !r.Bad; n-- {
-		k := useKey{}
-		copy(k.file[:], r.Take(len(k.file)))
-		k.part = r.Text()
-		uses[k] = true
-	}
-	if r.Bad {
-		clear(uses)
-	}
-	return uses
+	return s.uses.Turn(useOf(u))
 }
 
 func (s *store) get(key [sha256.Size]byte) *lowered {
@@ -199,7 +147,7 @@ func (s *store) save(units map[string]*unit) error {
 		}
 		slices.SortFunc(list, func(a, b *lowered) int { return slices.Compare(a.key[:], b.key[:]) })
 		list = slices.CompactFunc(list, func(a, b *lowered) bool { return a.key == b.key })
-		if err := writeFile(s.paths[i], s.encodePack(list)); err != nil {
+		if err := pack.WriteFile(s.paths[i], s.encodePack(list)); err != nil {
 			errs = append(errs, err)
 			continue
 		}
@@ -210,35 +158,6 @@ func (s *store) save(units map[string]*unit) error {
 	}
 	s.dirty = false
 	return errors.Join(errs...)
-}
-
-// writeFile replaces path in one step, so that no reader meets half a file.
-func writeFile(path string, data []byte) (err error) {
-	dir := filepath.Dir(path)
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return fmt.Errorf("create cache directory: %w", err)
-	}
-	f, err := os.CreateTemp(dir, filepath.Base(path)+".*")
-	if err != nil {
-		return fmt.Errorf("write cache: %w", err)
-	}
-	defer func() {
-		if err != nil {
-			if rerr := os.Remove(f.Name()); rerr != nil && !errors.Is(rerr, fs.ErrNotExist) {
-				err = errors.Join(err, rerr)
-			}
-		}
-	}()
-	if _, err := f.Write(data); err != nil {
-		return errors.Join(fmt.Errorf("write cache: %w", err), f.Close())
-	}
-	if err := f.Close(); err != nil {
-		return fmt.Errorf("write cache: %w", err)
-	}
-	if err := os.Rename(f.Name(), path); err != nil {
-		return fmt.Errorf("write cache: %w", err)
-	}
-	return nil
 }
 
 // A pack is the version, the number of files, the files, and a CRC-32C of all

@@ -3,7 +3,6 @@ package bundle
 import (
 	"fmt"
 	"sync"
-	"sync/atomic"
 
 	"github.com/dop251/goja"
 	"github.com/dop251/goja/parser"
@@ -12,6 +11,7 @@ import (
 	"minido.dev/minido/runtime/bundle/counting"
 	"minido.dev/minido/runtime/bundle/mend"
 	"minido.dev/minido/runtime/bundle/sourcemap"
+	"minido.dev/minido/runtime/bundle/uses"
 	"minido.dev/minido/runtime/wasm"
 )
 
@@ -30,7 +30,7 @@ type unit struct {
 
 	counted bool // what runs of it is counted (Options.Counting)
 
-	used atomic.Bool // some runtime has evaluated it
+	used uses.Mark // by some runtime
 
 	once sync.Once
 	prog *goja.Program

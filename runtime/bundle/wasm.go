@@ -61,7 +61,7 @@ func (in *instance) runWasm(r *record) error {
 	if in.host.Wasm == nil {
 		return fmt.Errorf("bundle: %s: the host provides no WebAssembly", r.name)
 	}
-	r.used.Store(true)
+	in.use(r)
 	in.exportDefault(r, in.host.Wasm(code))
 	return nil
 }

@@ -183,7 +183,22 @@ func (i *Isolate) Properties(id string, o PropertiesOptions, done func(list, int
 // MapPosition is where a position of the code that runs stands in the sources; ok is
 // false where it stands in none. Lines and columns count from 1. Safe for concurrent use.
 func (i *Isolate) MapPosition(file string, line, column int) (source string, sourceLine, sourceColumn int, ok bool) {
+	if i.opts.Bundle == nil {
+		return "", 0, 0, false
+	}
 	return i.opts.Bundle.MapPosition(file, line, column)
+}
+
+// positions is what the engine asks of an isolate's bundle, which may come later than the
+// engine.
+type positions struct{ *Isolate }
+
+// FunctionText is bundle.(*Bundle).FunctionText.
+func (p positions) FunctionText(text string) (original string, ok bool) {
+	if p.opts.Bundle == nil {
+		return "", false
+	}
+	return p.opts.Bundle.FunctionText(text)
 }
 
 // Release forgets the object with that id; ReleaseGroup all of a group. What a client

@@ -36,7 +36,7 @@ type Options struct {
 	Name      string // the script's name
 	Scheduler sched.Scheduler
 	Entropy   entropy.Source
-	Bundle    *bundle.Bundle
+	Bundle    *bundle.Bundle // nil: Use gives it
 	Points    *killpoint.Points
 	Log       engine.Logger
 	Compat    func(flag compat.Flag) bool
@@ -120,7 +120,7 @@ func New(o Options) *Isolate {
 	i := &Isolate{opts: o, requests: map[*engine.Context]*stateless{}, reused: map[string]*goja.Object{}, warned: warnings{}}
 	i.remotes, i.Memory = newRemotes(i), Memory{i, map[*engine.Context]*goja.Object{}}
 	i.Engine = ecma.New(engine.Options{
-		Name: o.Name, Scheduler: o.Scheduler, Entropy: o.Entropy, Mapper: o.Bundle, Logger: i.log, TurnLimit: o.TurnLimit, Patience: o.Patience, Watch: o.Watch, Heap: o.Heap, Turns: o.Turns, Skew: o.Skew, Subrequests: o.Subrequests,
+		Name: o.Name, Scheduler: o.Scheduler, Entropy: o.Entropy, Mapper: positions{i}, Logger: i.log, TurnLimit: o.TurnLimit, Patience: o.Patience, Watch: o.Watch, Heap: o.Heap, Turns: o.Turns, Skew: o.Skew, Subrequests: o.Subrequests,
 		Untagged: !i.enabled(compat.SetTostringTag), PromisesOnly: !i.enabled(compat.UnwrapCustomThenables),
 		Unowned:   !i.enabled(compat.HandleCrossRequestPromiseResolution),
 		Condemned: i.condemned,
@@ -133,11 +133,14 @@ func New(o Options) *Isolate {
 	}
 	i.wasm = wasm.Install(i.Engine, wasm.Options{FromBytes: i.enabled(compat.AllowEvalDuringStartup)})
 	i.CF = cfapi.Install(i.Engine, i.Platform, cfapi.Options{Points: o.Points, Compat: o.Compat, WaitUntil: i.waitUntil, Missing: missing(o.RunsTests)})
-	i.node = nodeapi.New(i.Engine, i.Platform, nodeapi.Options{Env: o.Environ, Compat: o.Compat, Files: o.Bundle.Files, Import: i.builtin})
+	i.node = nodeapi.New(i.Engine, i.Platform, nodeapi.Options{Env: o.Environ, Compat: o.Compat, Files: func() map[string][]byte { return i.opts.Bundle.Files() }, Import: i.builtin})
 	i.tail = newTailing(i, o.Entropy.Fork("tail"))
 	i.defineExecution()
 	return i
 }
+
+// Use gives the isolate its bundle, if Options had none. Call it once, before Start.
+func Use(i *Isolate, b *bundle.Bundle) { i.opts.Bundle = b }
 
 // enabled reports whether a compatibility flag is on.
 func (i *Isolate) enabled(flag compat.Flag) bool {
@@ -168,7 +171,7 @@ func HasBuiltin(on func(flag compat.Flag) bool) func(spec string) bool {
 // once, on the loop: with nil when the worker's handlers can be called, or with
 // what module code threw. Safe for concurrent use.
 func (i *Isolate) Start(ready func(error)) {
-	err := i.Engine.Post(engine.GlobalFrame, "load", func() {
+	load := func() {
 		i.CF.Bind(i.opts.Bindings)
 		i.definePlatform()
 		i.bindGlobals()
@@ -199,6 +202,13 @@ func (i *Isolate) Start(ready func(error)) {
 				answer(unsettled(pending))
 			}
 		})
+	}
+	err := i.Engine.PostLoop(func() {
+		if reason := i.Engine.Health.CondemnedBy(); reason != nil { // it runs no turn any more
+			ready(reason)
+			return
+		}
+		i.Engine.Turns.Enter(engine.GlobalFrame, "load", load)
 	})
 	if err != nil {
 		ready(err)

@@ -49,7 +49,7 @@ func (b *Bundles) Remember() error {
 	var errs []error
 	for _, k := range b.made { // order-independent: each has its own file
 		if k.bundle != nil && !k.frozen {
-			errs = append(errs, k.bundle.Remember())
+			errs = append(errs, k.bundle.Remember(false))
 		}
 	}
 	return errors.Join(errs...)

@@ -8,8 +8,10 @@ import (
 	"os/exec"
 	"slices"
 	"sync"
+	"time"
 
 	"minido.dev/minido/durableobject/pool"
+	"minido.dev/minido/internal/clock"
 	"minido.dev/minido/runtime/binding/kv"
 	"minido.dev/minido/runtime/bundle"
 	"minido.dev/minido/runtime/cfapi"
@@ -23,11 +25,19 @@ import (
 type bundling struct {
 	opts   *Options
 	closed func() bool // the server is
+	warn   func(text string)
 
 	mu      sync.Mutex      // guards everything below; taken before the server's
 	bundler *bundle.Bundler // nil before the first build, and with Options.Bundles
 	key     string          // what it bundles
+	last    *bundle.Bundle  // that it made
+	timer   clock.Timer     // remembers what last has evaluated; nil if none runs
+	mute    bool            // it could not be written
 }
+
+// rememberAfter is for how long modules that come into use are gathered before they are
+// remembered: a start evaluates many, one after the other.
+const rememberAfter = 100 * time.Millisecond
 
 // make bundles the project, or takes what Options.Bundles has.
 func (b *bundling) make(p *config.Project) (*bundle.Bundle, error) {
@@ -42,7 +52,38 @@ func (b *bundling) make(p *config.Project) (*bundle.Bundle, error) {
 	if err != nil {
 		return nil, err
 	}
-	return bundler.Build()
+	made, err := bundler.Build()
+	if err == nil {
+		b.mu.Lock()
+		b.last = made
+		b.mu.Unlock()
+	}
+	return made, err
+}
+
+// used has what was evaluated remembered, soon. It does not wait.
+func (b *bundling) used() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.timer == nil && !b.mute && !b.closed() {
+		b.timer = b.opts.machine().AfterFunc(rememberAfter, func() { b.opts.Scheduler.Go("remember modules", b.remember) })
+	}
+}
+
+func (b *bundling) remember() {
+	b.mu.Lock()
+	last, wanted := b.last, b.timer != nil
+	b.timer = nil
+	b.mu.Unlock()
+	if last == nil || !wanted {
+		return
+	}
+	if err := last.Remember(true); err != nil { // costs time at the next start, no more
+		b.mu.Lock()
+		b.mute = true
+		b.mu.Unlock()
+		b.warn("bundle cache: " + err.Error())
+	}
 }
 
 // bundlerOf is the bundler of the project: the last one, unless the configuration
@@ -51,6 +92,9 @@ func (b *bundling) bundlerOf(p *config.Project) (*bundle.Bundler, error) {
 	o, err := b.opts.bundle(p)
 	if err != nil {
 		return nil, err
+	}
+	if b.opts.Remember {
+		o.Used = b.used
 	}
 	key := bundleKey(o) + fmt.Sprint(p.CompatibilityDate, p.CompatibilityFlags) // they choose the builtins
 	b.mu.Lock()
@@ -82,6 +126,10 @@ func (b *bundling) inputs() []string {
 func (b *bundling) close() {
 	b.mu.Lock()
 	bundler := b.bundler
+	if b.timer != nil {
+		b.timer.Stop()
+		b.timer = nil
+	}
 	b.mu.Unlock()
 	if bundler != nil {
 		bundler.Close()

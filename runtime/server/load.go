@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 
 	"github.com/dop251/goja"
 
@@ -38,20 +39,54 @@ func (s *Server) build(ctx context.Context, p *config.Project) (*worker, error) 
 	if p.Main == "" {
 		return &worker{}, nil // assets alone
 	}
+	made, discard := prepareBeside(s, p)
 	b, err := s.bundling.make(p)
 	if err != nil {
+		if closing := discard(ctx); closing != nil {
+			err = errors.Join(err, closing)
+		}
 		return nil, err
 	}
 	for _, w := range b.Warnings {
 		s.event(EventWarning, strings.TrimRight(bundle.RenderWarnings([]bundle.Message{w}, false), "\n"))
 	}
-	return s.load(ctx, p, b)
+	w, err := made()
+	if err != nil {
+		return nil, err
+	}
+	return evaluate(ctx, s, w, b)
+}
+
+// prepareBeside has an isolate made beside what comes next, unless everything runs on one
+// goroutine. made waits for it, or makes it; discard closes one that nobody needs.
+func prepareBeside(s *Server, p *config.Project) (made func() (*worker, error), discard func(context.Context) error) {
+	made = sync.OnceValues(func() (*worker, error) { return prepare(s, p) })
+	if s.opts.Drive != nil || s.opts.Bundles != nil {
+		return made, func(context.Context) error { return nil }
+	}
+	s.opts.Scheduler.Go("make isolate", func() { _, _ = made() }) // who waits for it gets the error
+	return made, func(ctx context.Context) error {
+		w, err := made()
+		if err != nil {
+			return nil // there is none
+		}
+		return w.iso.Close(ctx)
+	}
 }
 
 // load evaluates a bundle in a new isolate and checks that the configured
 // classes exist.
 func (s *Server) load(ctx context.Context, p *config.Project, b *bundle.Bundle) (*worker, error) {
-	w := &worker{project: p, bundle: b}
+	w, err := prepare(s, p)
+	if err != nil {
+		return nil, err
+	}
+	return evaluate(ctx, s, w, b)
+}
+
+// prepare makes an isolate in which nothing has been evaluated.
+func prepare(s *Server, p *config.Project) (*worker, error) {
+	w := &worker{project: p}
 	namespaces := map[string]cfapi.Namespace{}
 	for _, c := range p.Classes {
 		namespaces[c.ClassName] = s.space(c.UniqueKey)
@@ -64,22 +99,31 @@ func (s *Server) load(ctx context.Context, p *config.Project, b *bundle.Bundle) 
 	if err != nil {
 		return nil, err
 	}
-	loading := func(error) {}
 	w.iso = isolate.New(isolate.Options{
-		Name: p.Name, Scheduler: s.opts.Scheduler, Entropy: chance(s), Bundle: b,
+		Name: p.Name, Scheduler: s.opts.Scheduler, Entropy: chance(s),
 		Points: s.opts.Points, Log: consoleOf(s), Compat: p.Compat, Fetch: s.opts.Dialer.Do,
 		Caches:   caches.NewStore(caches.Folder(s.opts.PersistDir), s.opts.Points),
 		Tail:     tailsOf(s, p),
 		Bindings: s.bindings(p, w), Environ: environ(p), Globals: globals, Namespaces: namespaces, Platform: platform, TurnLimit: s.opts.turnLimit(p), Patience: s.opts.Patience, Subrequests: s.opts.subrequests(p), Watch: s.opts.machine(), Heap: s.opts.Heap, Turns: s.opts.Turns, Skew: s.opts.Skew, Logs: logsOf(s),
 		RunsTests: s.opts.RunsTests && s == s.session.members[0], // tests run in the primary worker
 		Condemned: func(i *isolate.Isolate, reason error) {
-			loading(reason) // what is condemned before it is loaded never says that it is
+			if loading := w.loading.Load(); loading != nil { // what is condemned before it is loaded never says that it is
+				(*loading)(reason)
+			}
 			s.condemned(w, reason)
 		},
 	})
 	w.main = w.iso.Entrypoint(defaultEntrypoint, nil)
-	err = s.opts.await(ctx, "load the worker", w.iso.Engine.Done(), func(done func(error)) {
-		loading = done
+	return w, nil
+}
+
+// evaluate evaluates a bundle in the isolate of w.
+func evaluate(ctx context.Context, s *Server, w *worker, b *bundle.Bundle) (*worker, error) {
+	p := w.project
+	w.bundle = b
+	isolate.Use(w.iso, b)
+	err := s.opts.await(ctx, "load the worker", w.iso.Engine.Done(), func(done func(error)) {
+		w.loading.Store(&done)
 		w.iso.Start(func(err error) {
 			if err != nil {
 				done(&LoadError{err.Error()})

@@ -117,6 +117,9 @@ type Options struct {
 	// It changes when code runs, and takes time of the loop: simulations, and processes
 	// whose recovery is measured, go without.
 	Ahead bool
+	// Remember writes to CacheDir which modules workers come to use, so that the next start
+	// compiles them beside everything else. Not with Bundles.
+	Remember bool
 
 	// Console gets what the worker logs, Requests what the listener answers,
 	// Events what happens to the server (reloads, errors); nil drops them.

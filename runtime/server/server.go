@@ -8,6 +8,7 @@ import (
 	"net"
 	"os"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"minido.dev/minido/internal/insides"
@@ -72,13 +73,15 @@ type worker struct {
 
 	project *config.Project
 	bundle  *bundle.Bundle
-	exports []string // all names; written before it is current, like classes
-	classes []string // that it exports
+	loading atomic.Pointer[func(error)] // ends the wait for its evaluation; nil before that
+	exports []string                    // all names; written before it is current, like classes
+	classes []string                    // that it exports
 }
 
 func newServer(o Options) *Server {
 	s := &Server{opts: o, spaces: map[string]*pool.Namespace{}}
 	s.bundling.opts, s.bundling.closed = &s.opts, s.isClosed
+	s.bundling.warn = func(text string) { s.event(EventWarning, text) }
 	return s
 }
 

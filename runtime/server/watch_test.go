@@ -193,3 +193,64 @@ func TestLastReloadWins(t *testing.T) {
 	<-over
 	w.answers("c")
 }
+
+// A server that remembers what its worker uses writes it down while it runs, for one that
+// gets SIGKILL has no other time; one whose build fails, with its isolate made already, says so
+// and ends.
+func TestUsesAreRemembered(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"app/wrangler.json":                  `{"name": "app", "main": "worker.js", "compatibility_date": "2026-01-01"}`,
+		"app/worker.js":                      `import { value } from "late"; export default { fetch() { return new Response(null, { headers: { answer: value } }) } }`,
+		"app/node_modules/late/package.json": `{"name": "late", "type": "module", "sideEffects": false, "main": "index.js"}`,
+		"app/node_modules/late/index.js":     `export const value = "late"`,
+		"bad/wrangler.json":                  `{"name": "bad", "main": "worker.js", "compatibility_date": "2026-01-01"}`,
+		"bad/worker.js":                      `export default {`,
+	} {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	closing, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	start := func(project string) (*Server, *sched.Threads, *clock.Virtual, error) {
+		sch, machine := sched.NewThreads(clock.Real{}), clock.NewVirtual(time.UnixMilli(0))
+		s, err := Start(t.Context(), Options{Config: config.Options{Dir: filepath.Join(dir, project)}, Address: Address{None: true}, PersistDir: filepath.Join(dir, "state"),
+			CacheDir: filepath.Join(dir, "cache"), Remember: true, Scheduler: sch, Machine: machine, Entropy: entropy.System{},
+			Dialer: netx.NewReal(netx.RealOptions{Scheduler: sch, Entropy: entropy.System{}})})
+		return s, sch, machine, err
+	}
+	s, sch, machine, err := start("app")
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &watched{T: t, server: s}
+	uses := func() []string {
+		machine.Advance(rememberAfter)
+		if err := sch.Close(closing); err != nil { // waits for what is being written
+			t.Error(err)
+		}
+		files, err := filepath.Glob(filepath.Join(dir, "cache", "*.uses"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return files
+	}
+	w.answers("late")
+	if files := uses(); len(files) != 1 {
+		t.Errorf("files of uses: %v", files)
+	}
+	if err := s.Close(closing); err != nil {
+		t.Error(err)
+	}
+	if _, sch, _, err = start("bad"); err == nil {
+		t.Error("a worker with a syntax error starts")
+	}
+	if err := sch.Close(closing); err != nil {
+		t.Error(err)
+	}
+}
