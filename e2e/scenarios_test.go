@@ -108,3 +108,60 @@ func campaignBy(t *testing.T, cmd *exec.Cmd) (campaign.Report, []byte) {
 	}
 	return r, out
 }
+
+// until() asks again where the server answers with a status of 500 or more, and gives up with that answer.
+// Timers of drive() fire in the clients' time unless they are cleared, and a death before a step does
+// not wait for them.
+func TestClientsOfScenarios(t *testing.T) {
+	t.Parallel()
+	const worker = `import { DurableObject } from "cloudflare:workers";
+export class Room extends DurableObject {
+  async fetch() {
+    const n = ((await this.ctx.storage.get("n")) ?? 0) + 1;
+    await this.ctx.storage.put("n", n);
+    return n < Number(this.env.READY) ? new Response("busy", { status: 503 }) : Response.json({ n });
+  }
+}
+export default { fetch: (request, env) => env.ROOM.getByName("a").fetch(request) };`
+	const driven = `import { scenario, RefusedError } from "minido:chaos";
+export default scenario("clients", {
+  async drive({ fetch, until, clock }) {
+    const fired = [], began = clock.now();
+    setTimeout((name) => fired.push(name + (clock.now() - began >= 50)), 50, "late");
+    const early = setTimeout(() => fired.push("never"), 60000);
+    setTimeout(() => fired.push("early"));
+    await new Promise((done) => setTimeout(done, 90));
+    let status;
+    try { await fetch("POST", "/"); } catch (err) { if (!(err instanceof RefusedError)) throw err; status = err.status; }
+    const { n } = await until(() => fetch("POST", "/"), { within: "5s" });
+    clearTimeout(early);
+    return [status, n, ...fired];
+  },
+  check({ result, deaths, expect }) { if (deaths === 0) expect(result).toEqual([503, 3, "early", "latetrue"]); else expect(result).not.toContain("never"); },
+});`
+	config := func(ready string) string {
+		return `{"name": "clients", "main": "worker.ts", "compatibility_date": "2026-08-01", "vars": {"READY": "` + ready + `"},
+			"durable_objects": {"bindings": [{"name": "ROOM", "class_name": "Room"}]}, "migrations": [{"tag": "v1", "new_sqlite_classes": ["Room"]}]}`
+	}
+	for _, c := range []struct {
+		name, ready, drive string
+		args               []string
+		code               int
+		want               string
+	}{
+		{"no fault", "3", driven, []string{"replay", "--plan", "none"}, 0, "PASS  1 runs"},
+		{"a death before a step", "3", driven, []string{"replay", "--mode", "sim", "--plan", "kill@step#2"}, 0, "PASS  1 runs, 1 kills"},
+		{"never ready", "9999", driven, []string{"replay", "--mode", "sim", "--plan", "none"}, chaos.Usage, `until: not true within 5s; the server answered with an error: POST /: status 503: "busy"`},
+		{"a timer throws", "1", strings.Replace(driven, `"late");`, `"late"); setTimeout(() => { throw new Error("of a timer"); });`, 1),
+			[]string{"replay", "--mode", "sim", "--plan", "none"}, chaos.Usage, "Error: of a timer"},
+		{"a timer of check", "3", strings.Replace(driven, "if (deaths", "setTimeout(() => {}); if (deaths", 1),
+			[]string{"replay", "--mode", "sim", "--plan", "none"}, chaos.Violated, "setTimeout: only drive() can wait"},
+	} {
+		dir := project(t, map[string]string{"worker.ts": worker, "wrangler.json": config(c.ready), "clients.chaos.ts": c.drive})
+		cmd := exec.Command(minido, append([]string{"chaos", c.args[0], dir}, c.args[1:]...)...)
+		out, err := cmd.CombinedOutput()
+		if code := cmd.ProcessState.ExitCode(); code != c.code || !strings.Contains(string(out), c.want) {
+			t.Errorf("%s: code %d (%v), want %d and %q\n%s", c.name, code, err, c.code, c.want, out)
+		}
+	}
+}

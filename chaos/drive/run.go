@@ -211,7 +211,7 @@ func (s *Session) Pace(d time.Duration) { s.pace = d }
 func (s *Session) Stagger(ranks []int, apart time.Duration) { s.ranks, s.apart = ranks, apart }
 
 // Hold has the nth step, counted from 1 over all lives, and those behind it not be sent
-// in the present life; 0 ends that.
+// in the present life; 0 ends that. Pauses end when the step would be sent.
 func (s *Session) Hold(n int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -231,6 +231,9 @@ func (s *Session) begin() bool {
 	defer s.mu.Unlock()
 	if s.hold > 0 && s.begun >= s.hold-1 {
 		s.held = true
+		if s.endLife != nil {
+			s.endLife() // the life ends here, whatever clients wait for beside the step
+		}
 		return false
 	}
 	s.begun++
@@ -404,6 +407,20 @@ var ErrUnsent = errors.New("the server could not be reached")
 // error.
 var ErrRefused = errors.New("the server answered with an error")
 
+// StatusError is an ErrRefused that has a status: the answer to a request, or to a handshake.
+type StatusError struct {
+	Status int
+	Text   string // what was asked, and the answer
+}
+
+// Error implements error.
+func (e *StatusError) Error() string {
+	return fmt.Sprintf("%v: %s", ErrRefused, e.Text)
+}
+
+// Unwrap is ErrRefused.
+func (*StatusError) Unwrap() error { return ErrRefused }
+
 // Do does one step and waits for its answer.
 //
 // # Errors
@@ -572,7 +589,7 @@ func (s *Session) client(ctx context.Context, step Step) (*agentrpc.Client, erro
 	if err != nil {
 		var answered *agentrpc.HandshakeError
 		if errors.As(err, &answered) {
-			return nil, fmt.Errorf("%w: %w", ErrRefused, err)
+			return nil, &StatusError{answered.Status, err.Error()}
 		}
 		return nil, fmt.Errorf("%w: %w", ErrUnsent, err)
 	}
@@ -619,7 +636,7 @@ func (s *Session) fetch(ctx context.Context, step Step) (Result, error) {
 		err = fmt.Errorf("%w: %w", agentrpc.ErrLost, err)
 	case result.Status >= 400:
 		e.Kind, e.Text = history.Fail, fmt.Sprintf("%s %s: status %d", step.Method, step.Path, result.Status)
-		err = fmt.Errorf("%w: %s %s: status %d: %s", ErrRefused, step.Method, step.Path, result.Status, result.Data)
+		err = &StatusError{result.Status, fmt.Sprintf("%s %s: status %d: %s", step.Method, step.Path, result.Status, result.Data)}
 	}
 	s.history.Add(e)
 	return result, err

@@ -59,7 +59,7 @@ func (s *Session) OpenSocket(ctx context.Context, path string, header map[string
 	if err != nil {
 		s.history.Add(history.Event{Kind: history.Fail, Who: fmt.Sprint(history.SocketPrefix, n), Text: "connect " + path + ": " + err.Error()})
 		if response != nil && response.StatusCode > 0 {
-			return nil, fmt.Errorf("%w: %s: status %d: %w", ErrRefused, path, response.StatusCode, err)
+			return nil, &StatusError{response.StatusCode, fmt.Sprintf("%s: status %d: %v", path, response.StatusCode, err)}
 		}
 		return nil, fmt.Errorf("%w: %w", ErrUnsent, err)
 	}

@@ -6,12 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/dop251/goja"
 
 	"minido.dev/minido/chaos/agentrpc"
 	"minido.dev/minido/chaos/drive"
 	"minido.dev/minido/internal/clock"
+	"minido.dev/minido/internal/entropy"
 	"minido.dev/minido/internal/sched"
 )
 
@@ -55,6 +57,8 @@ type operation struct {
 	text            string
 	code            int
 	resolve, reject func(args ...goja.Value)
+	cancel          context.CancelCauseFunc // of a sleep that has begun
+	stopped         bool                    // by clearTimeout
 
 	// The end, written before it is sent to done.
 	result drive.Result
@@ -67,6 +71,9 @@ const maxOpen = 10000
 func (s *Scenario) newEngine() (*engine, error) {
 	e := &engine{scenario: s, vm: goja.New(), open: map[int]*operation{}, done: make(chan *operation, maxOpen)}
 	e.vm.SetAsyncContextTracker(e)
+	// A run is compared with others of the same clients: what these draw is the same.
+	e.vm.SetRandSource(entropy.NewSeeded(1).Float64)
+	e.vm.SetTimeSource(func() time.Time { return e.timeOfClients().Now() })
 	made, err := e.vm.RunProgram(s.prelude)
 	if err != nil {
 		return nil, fmt.Errorf("the prelude: %w", err)
@@ -78,6 +85,7 @@ func (s *Scenario) newEngine() (*engine, error) {
 	native := e.vm.NewObject()
 	for name, fn := range map[string]any{ // order-independent: properties of one object
 		"start":    e.start,
+		"stop":     e.stop,
 		"duration": e.duration,
 		"now":      e.now,
 		"paced":    e.paced,
@@ -137,8 +145,8 @@ func (e *engine) duration(text string) int64 {
 	return d.Milliseconds()
 }
 
-// start is native.start(kind, args, resolve, reject).
-func (e *engine) start(kind string, args []goja.Value, resolve, reject goja.Callable) {
+// start is native.start(kind, args, resolve, reject), and gives the operation's number.
+func (e *engine) start(kind string, args []goja.Value, resolve, reject goja.Callable) int {
 	text := func(i int) string { return args[i].String() }
 	op := &operation{id: e.count, kind: kind, asking: e.asking}
 	call := func(fn goja.Callable) func(...goja.Value) {
@@ -171,17 +179,41 @@ func (e *engine) start(kind string, args []goja.Value, resolve, reject goja.Call
 	if len(e.open) >= maxOpen {
 		panic(e.vm.NewTypeError("a scenario may wait for %d things at a time", maxOpen))
 	}
-	if e.session == nil {
+	switch {
+	case e.session == nil && kind == "sleep":
+		panic(e.vm.NewTypeError("setTimeout: only drive() can wait"))
+	case e.session == nil:
 		panic(e.vm.NewTypeError("only drive() can reach the server"))
 	}
 	e.count++ // not before: one that was refused is nothing to wait for
 	e.open[op.id] = op
 	e.begin(op)
+	return op.id
+}
+
+// errStopped ends a sleep that nobody waits for any more.
+var errStopped = errors.New("scenario: the timer was cleared")
+
+// stop is native.stop(id): the sleep with that number ends, and nobody is told. There may
+// be none any more.
+func (e *engine) stop(id int) {
+	op := e.open[id]
+	if op == nil || op.kind != "sleep" {
+		return
+	}
+	op.stopped = true
+	delete(e.open, id)
+	if op.cancel != nil {
+		op.cancel(errStopped)
+	}
 }
 
 // begin runs an operation against the present life.
 func (e *engine) begin(op *operation) {
 	session, ctx, c := e.session, e.ctx, e.session.Scheduler().Clock()
+	if op.kind == "sleep" {
+		ctx, op.cancel = context.WithCancelCause(ctx)
+	}
 	op.step.Again, op.step.Until = e.again(op.asking), op.asking != nil
 	session.Go("scenario", func() {
 		switch op.kind {
@@ -194,7 +226,7 @@ func (e *engine) begin(op *operation) {
 			if op.kind == "advance" && left > 0 {
 				session.Grant(durationMs(left))
 			}
-			if left > 0 && session.Pause(ctx, c, durationMs(left)) != nil {
+			if left > 0 && session.Pause(ctx, c, durationMs(left)) != nil && !errors.Is(context.Cause(ctx), errStopped) {
 				op.err = drive.ErrUnsent // the life is over; what is left is slept in the next
 			}
 		case "call", "chat", "resume", "fetch":
@@ -280,9 +312,18 @@ func (e *engine) begun() error {
 // finish settles an operation's promise; goja drains the microtasks before it
 // returns.
 func (e *engine) finish(op *operation) {
+	if op.cancel != nil {
+		op.cancel(nil)
+	}
 	switch {
+	case op.stopped:
 	case errors.Is(op.err, drive.ErrRefused):
-		op.reject(e.vm.ToValue("refused"), e.vm.ToValue(op.err.Error()))
+		status := goja.Undefined()
+		var answer *drive.StatusError
+		if errors.As(op.err, &answer) {
+			status = e.vm.ToValue(answer.Status)
+		}
+		op.reject(e.vm.ToValue("refused"), e.vm.ToValue(op.err.Error()), status)
 	case errors.Is(op.err, agentrpc.ErrLost), op.err != nil:
 		op.reject(e.vm.ToValue("lost"), e.vm.ToValue(op.err.Error()))
 	case op.kind == "open":

@@ -125,6 +125,18 @@ func Load(file, project, env string, c clock.Clock) (*Scenario, error) {
 	return s, nil
 }
 
+// seeded is esbuild's namespace of seededFastCheck.
+const seeded = "seeded"
+
+// seededFastCheck is fast-check with a default for its seed, which otherwise depends on the time: a run
+// is compared with others of the same clients, so all draw the same inputs.
+const seededFastCheck = `import * as all from "fast-check";
+export * from "fast-check";
+export const configureGlobal = (parameters) => all.configureGlobal({ seed: 1, ...parameters });
+configureGlobal(all.readConfigureGlobal?.());
+export default { ...all, configureGlobal };
+`
+
 // bundle makes one script of a scenario and what it imports. Its exports end up
 // in the variable __scenario.
 func bundle(file string) (string, error) {
@@ -135,6 +147,17 @@ func bundle(file string) (string, error) {
 		b.OnLoad(api.OnLoadOptions{Filter: ".*", Namespace: "minido"}, func(api.OnLoadArgs) (api.OnLoadResult, error) {
 			text := "export const { scenario, agent, sometimes, always, eventually, reachable, LostError, RefusedError } = globalThis.__minidoChaos;"
 			return api.OnLoadResult{Contents: &text}, nil
+		})
+		b.OnResolve(api.OnResolveOptions{Filter: "^fast-check$"}, func(a api.OnResolveArgs) (api.OnResolveResult, error) {
+			if a.Namespace == seeded {
+				return api.OnResolveResult{}, nil // the package itself
+			}
+			return api.OnResolveResult{Path: "fast-check", Namespace: seeded, PluginData: a.ResolveDir}, nil
+		})
+		b.OnLoad(api.OnLoadOptions{Filter: ".*", Namespace: seeded}, func(a api.OnLoadArgs) (api.OnLoadResult, error) {
+			dir, _ := a.PluginData.(string)
+			text := seededFastCheck
+			return api.OnLoadResult{Contents: &text, ResolveDir: dir}, nil
 		})
 	}}
 	r := api.Build(api.BuildOptions{EntryPoints: []string{file}, Bundle: true, Format: api.FormatIIFE, GlobalName: "__scenario",

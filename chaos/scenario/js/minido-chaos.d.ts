@@ -12,7 +12,10 @@ declare module "minido:chaos" {
   /** A call whose answer a kill has cut: it may or may not have had its effect. */
   export class LostError extends Error {}
   /** The server answered with an error. */
-  export class RefusedError extends Error {}
+  export class RefusedError extends Error {
+    /** Of a request or the opening of a socket: the HTTP status. */
+    status?: number;
+  }
 
   export interface Driver {
     /** Calls a @callable method over the agents' WebSocket protocol. */
@@ -39,7 +42,7 @@ declare module "minido:chaos" {
       readonly virtual: boolean;
     };
     /**
-     * Asks again and again, through kills and restarts, until the answer is truthy. Effect points of what is asked again
+     * Asks again and again, through kills, restarts and answers with a status of 500 or more, until the answer is truthy. Effect points of what is asked again
      * are not visited: their number depends on the machine's speed.
      */
     until<T>(fn: () => Promise<T>, options?: { within?: Duration; every?: Duration }): Promise<T>;

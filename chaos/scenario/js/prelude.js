@@ -5,11 +5,15 @@
     constructor(message) { super(message); this.name = "LostError"; }
   }
   class RefusedError extends Error {
-    constructor(message) { super(message); this.name = "RefusedError"; }
+    constructor(message, status) { super(message); this.name = "RefusedError"; this.status = status; }
   }
   const wrap = (kind, ...args) =>
     new Promise((resolve, reject) =>
-      native.start(kind, args, resolve, (why, message) => reject(why === "lost" ? new LostError(message) : new RefusedError(message))));
+      native.start(kind, args, resolve, (why, message, status) => reject(why === "lost" ? new LostError(message) : new RefusedError(message, status))));
+
+  // What packages expect of a program's surroundings. Timers are those of the clients: drive() alone has them.
+  globalThis.setTimeout = (fn, ms, ...args) => native.start("sleep", [Math.max(0, Math.trunc(Number(ms)) || 0)], () => { fn(...args); }, () => {}) + 1;
+  globalThis.clearTimeout = (timer) => { if (timer > 0) native.stop(timer - 1); };
 
   const agent = (cls, name) => ({ cls: String(cls), name: String(name) });
   const milliseconds = (d) => (typeof d === "number" ? d : native.duration(String(d)));
@@ -33,7 +37,7 @@
     sleep: (d) => wrap("sleep", milliseconds(d)),
     advance: (d) => wrap("advance", milliseconds(d)),
     clock: Object.freeze({ now: () => native.now(), get virtual() { return native.virtual(); } }),
-    // A kill may cut the question: then it is asked again.
+    // A kill may cut the question, and the server may fail for a while: then it is asked again.
     until: async (fn, options) => {
       const within = milliseconds(options?.within ?? "1m"), every = milliseconds(options?.every ?? 20);
       const asked = () => native.now() - native.paced(); // the time that clients wait does not count
@@ -45,7 +49,8 @@
           if (value) return value;
           last = `the last answer was ${show(value)}` + (value === undefined ? ", as of a response without a body: return true behind it" : "");
         } catch (err) {
-          if (!(err instanceof LostError)) throw err;
+          if (err instanceof RefusedError && err.status >= 500) last = err.message;
+          else if (!(err instanceof LostError)) throw err;
         }
         if (asked() >= end) throw new Error(`until: not true within ${options?.within ?? "1m"}; ${last}`);
         await driver.sleep(every);
