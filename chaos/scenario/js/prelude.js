@@ -44,15 +44,19 @@
       const end = asked() + within;
       const question = native.question();
       for (let last = "every answer was lost"; ;) {
+        let refused; // the answer that says that the server fails
         try {
           const value = await native.ask(question, fn);
           if (value) return value;
           last = `the last answer was ${show(value)}` + (value === undefined ? ", as of a response without a body: return true behind it" : "");
         } catch (err) {
-          if (err instanceof RefusedError && err.status >= 500) last = err.message;
+          if (err instanceof RefusedError && err.status >= 500) [refused, last] = [err, err.message];
           else if (!(err instanceof LostError)) throw err;
         }
-        if (asked() >= end) throw new Error(`until: not true within ${options?.within ?? "1m"}; ${last}`);
+        if (asked() >= end) {
+          const text = `until: not true within ${options?.within ?? "1m"}; ${last}`;
+          throw refused ? new RefusedError(text, refused.status) : new Error(text);
+        }
         await driver.sleep(every);
       }
     },
