@@ -73,7 +73,11 @@ function (native, p) {
       async bytes() { return this.#body.bytes(); }
       async text() { return this.#body.text(); }
       async json() { return this.#body.json(); }
-      async blob() { return this.#body.blob(); }
+      async blob() {
+        const type = this.httpMetadata.contentType;
+        if (type === undefined) return this.#body.blob();
+        return native.blob(await this.#body.arrayBuffer(), type); // a Blob of a script would lower the letters
+      }
     }
 
     const bytesOf = (hex) => {

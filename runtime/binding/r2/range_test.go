@@ -43,6 +43,25 @@ md5,sha1,sha256,sha384,sha512`
 	}
 }
 
+// The Blob of an object has its content type, letter by letter (wrangler 4.164.0).
+func TestBlobHasTheContentType(t *testing.T) {
+	w := minidotest.NewWorldFrom(t, map[string]string{
+		"w.js": `export default { async fetch(request, { B }) {
+  const out = [];
+  for (const contentType of [undefined, "Text/PLAIN; charset=UTF-8", "", "image/png"]) {
+    await B.put("k", "x", { httpMetadata: contentType === undefined ? undefined : { contentType } });
+    const blob = await (await B.get("k")).blob();
+    out.push(blob.type, await blob.text());
+  }
+  return Response.json(out);
+} };`,
+		"wrangler.json": `{"name": "p", "main": "w.js", "compatibility_date": "2026-08-01", "r2_buckets": [{"binding": "B", "bucket_name": "bucket"}]}`,
+	}, minidotest.Options{})
+	if got, want := w.Do("GET", "http://localhost/", "").Body, `["","x","Text/PLAIN; charset=UTF-8","x","","x","image/png","x"]`; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
 // A Range header that cannot be satisfied gives the whole object, a range as an object is
 // refused (wrangler 4.164.0).
 func TestUnsatisfiableRanges(t *testing.T) {

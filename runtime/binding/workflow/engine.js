@@ -52,6 +52,11 @@ function (native, p) {
   // What an instance fails with that lets it go through (workflows-shared: engine.ts), before
   // the flag workflows_preserve_non_retryable_error_message.
   const fatal = { __proto__: null, name: "WorkflowFatalError", message: "The execution of the Workflow instance was terminated, as a step threw an NonRetryableError and it was not handled" };
+  // And by that flag.
+  const preserved = ({ name, message }) => {
+    const prefix = name === "NonRetryableError" ? null : RegExpPrototypeExec(/^NonRetryableError:?\s*/, message);
+    return { name: "NonRetryableError", message: prefix === null ? message : p.StringPrototypeSlice(message, prefix[0].length) };
+  };
   // A step's callback and run() are calls over RPC in the reference, which keeps the names
   // of these classes; any other becomes a part of the message (workerd: jsg/util.c++).
   const kept = { __proto__: null, Error: true, RangeError: true, TypeError: true, SyntaxError: true, ReferenceError: true };
@@ -60,7 +65,7 @@ function (native, p) {
     return kept[e.name] ? { name: `${e.name}`, message: `${e.message}` } : { name: "Error", message: `${e.name}: ${e.message}` };
   };
   // ordered is an error with its members in the reference's order, which JSON shows.
-  const ordered = ({ name, message }) => name === "WorkflowFatalError" ? { name, message } : { message, name };
+  const ordered = ({ name, message }) => name === "WorkflowFatalError" || name === "NonRetryableError" ? { name, message } : { message, name };
   const validConfig = (c) => {
     if (c === null || typeof c !== "object") return false;
     const keys = ObjectKeys(c);
@@ -560,7 +565,7 @@ function (native, p) {
         this.#run = 0;
         if (error === undefined) this.#set("complete", ", output = ?", output);
         else if (failed?.name === terminated) this.#set("terminated");
-        else this.#set("errored", ", error = ?", JSONStringify(nonRetryable(error) && !native.keepsMessage ? fatal : ownNames ? { name: error.name, message: error.message } : plain(error)));
+        else this.#set("errored", ", error = ?", JSONStringify(nonRetryable(error) ? native.keepsMessage ? preserved(error) : fatal : ownNames ? { name: error.name, message: error.message } : plain(error)));
         this.#changed();
       }
       // failing is why the instance fails: once a step may have been taken back, no run

@@ -10,6 +10,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -78,7 +79,9 @@ func (workflows) Classes(projects []*config.Project) (all []driver.Class) {
 			}
 			all = append(all, driver.Class{
 				Name: "workflow-" + name, UniqueKey: uniqueKey(name), Folder: folder, Script: script,
-				Make: func(a *cfapi.API, h driver.Handlers) *goja.Object { return newEngine(a, h, b) },
+				Make: func(a *cfapi.API, h driver.Handlers) *goja.Object {
+					return newEngine(a, h, b, slices.Contains(p.CompatibilityFlags, keepsMessage))
+				},
 			})
 		}
 	}
@@ -102,8 +105,13 @@ func (workflows) Make(a *cfapi.API, w driver.Worker, b config.Binding) goja.Valu
 	return a.Engine.Load(bindingPrelude, native)
 }
 
+// keepsMessage is the flag by which an instance fails with the message of a
+// NonRetryableError. As in wrangler dev, whose engine has a date of its own, it counts where
+// the configuration names it, whatever the date says.
+const keepsMessage = "workflows_preserve_non_retryable_error_message"
+
 // newEngine makes the class of a Workflow's instances.
-func newEngine(a *cfapi.API, h driver.Handlers, b config.Binding) *goja.Object {
+func newEngine(a *cfapi.API, h driver.Handlers, b config.Binding, keeps bool) *goja.Object {
 	vm := a.Engine.VM()
 	global := vm.GlobalObject()
 	native := a.Engine.Native(
@@ -131,7 +139,7 @@ func newEngine(a *cfapi.API, h driver.Handlers, b config.Binding) *goja.Object {
 			return vm.ToValue(text)
 		}},
 	)
-	native.Set("keepsMessage", a.Platform.Enabled(compat.WorkflowsPreserveNonRetryableErrorMessage))
+	native.Set("keepsMessage", keeps && a.Platform.Enabled(compat.WorkflowsPreserveNonRetryableErrorMessage))
 	native.Set("setTimeout", global.Get("setTimeout"))
 	native.Set("clearTimeout", global.Get("clearTimeout"))
 	steps := float64(defaultSteps)
