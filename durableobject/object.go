@@ -296,22 +296,14 @@ func (o *Object) Call(c *event.Call, done func(*event.Payload, error)) {
 				inv.Returned(0)
 				end()
 				o.done()
-				done(p, o.thrownBy(o.orFailure(err)))
+				done(p, o.orFailure(err))
 			})
 		})
 	}, func(err error) { done(nil, err) })
 }
 
-// thrownBy notes on an error that a method threw whose method it was.
-func (o *Object) thrownBy(err error) error {
-	var ev *event.Error
-	if !errors.As(err, &ev) || !ev.Remote || ev.Thrown == nil {
-		return err
-	}
-	named := *ev
-	named.ObjectID = o.opts.ID.String()
-	return &named
-}
+// ObjectID is the id in hexadecimal.
+func (o *Object) ObjectID() string { return o.opts.ID.String() }
 
 // orFailure prefers the object's own failure to what a call saw of it.
 func (o *Object) orFailure(err error) error {

@@ -9,7 +9,7 @@ import (
 )
 
 // placeInStack is a line of a stack whose file is relative.
-var placeInStack = lazyregexp.New(`(?m)^(\s*at (?:.*?\()?)([^():\s/\\][^():]*\.[^():]*)(:\d+:\d+\)?)$`)
+var placeInStack = lazyregexp.New(`(?m)^(\s*at (?:.*?\(|async )?)([^():\s/\\][^():]*\.[^():]*)(:\d+:\d+\)?)$`)
 
 // placed has the places of an answer begin at the report's directory. The worker, whose code
 // the stacks are of, has them begin at its own, where its wrangler file is.

@@ -111,10 +111,8 @@ func (a *asyncs) learn(l *look) {
 		return
 	}
 	machine := l.kind(reflect.TypeFor[goja.Runtime](), "vm", reflect.Pointer)
-	reactions := l.field(reflect.TypeFor[goja.Promise](), "fulfillReactions", "a slice of pointers to structs", func(t reflect.Type) bool {
-		return t.Kind() == reflect.Slice && t.Elem().Kind() == reflect.Pointer && t.Elem().Elem().Kind() == reflect.Struct
-	}).Type
-	if !l.known() || !l.mirrors(reflect.TypeFor[reaction](), reactions.Elem().Elem()) {
+	reactions := reactionsOf(l)
+	if !l.known() {
 		return
 	}
 	runner := l.kind(reactions.Elem().Elem(), "asyncRunner", reflect.Pointer).Type

@@ -6,6 +6,8 @@ import (
 	"unsafe"
 
 	"github.com/dop251/goja"
+
+	"minido.dev/minido/internal/binary16"
 )
 
 // goja has no array of halves, and its typed arrays know their elements through
@@ -131,26 +133,26 @@ func half(data *[]byte, i int) *uint16 {
 var halfMethods = map[string]any{
 	"get": func(data *[]byte, i int) goja.Value {
 		var any *goja.Runtime // numbers belong to none
-		return any.ToValue(FromHalf(*half(data, i)))
+		return any.ToValue(binary16.Value(*half(data, i)))
 	},
 	"set": func(data *[]byte, i int, v goja.Value) {
-		bits := ToHalf(v.ToFloat()) // which may move the data, or take them away
+		bits := binary16.Bits(v.ToFloat()) // which may move the data, or take them away
 		if (i+1)*2 <= len(*data) {
 			*half(data, i) = bits
 		}
 	},
-	"toRaw": func(_ *[]byte, v goja.Value) uint64 { return uint64(ToHalf(v.ToFloat())) },
+	"toRaw": func(_ *[]byte, v goja.Value) uint64 { return uint64(binary16.Bits(v.ToFloat())) },
 	"getRaw": func(data *[]byte, i int) uint64 {
-		switch x := FromHalf(*half(data, i)); {
+		switch x := binary16.Value(*half(data, i)); {
 		case x == 0:
 			return 0
 		case math.IsNaN(x):
-			return uint64(ToHalf(x))
+			return uint64(binary16.Bits(x))
 		}
 		return uint64(*half(data, i))
 	},
 	"less": func(data *[]byte, i, j int) bool {
-		x, y := FromHalf(*half(data, i)), FromHalf(*half(data, j))
+		x, y := binary16.Value(*half(data, i)), binary16.Value(*half(data, j))
 		switch {
 		case math.IsNaN(x) || math.IsNaN(y):
 			return !math.IsNaN(x)
@@ -161,6 +163,6 @@ var halfMethods = map[string]any{
 	},
 	"typeMatch": func(_ *[]byte, v goja.Value) bool {
 		t := v.ExportType()
-		return (t == reflect.TypeFor[int64]() || t == reflect.TypeFor[float64]()) && (v.ToFloat() == FromHalf(ToHalf(v.ToFloat())) || math.IsNaN(v.ToFloat()))
+		return (t == reflect.TypeFor[int64]() || t == reflect.TypeFor[float64]()) && (v.ToFloat() == binary16.Value(binary16.Bits(v.ToFloat())) || math.IsNaN(v.ToFloat()))
 	},
 }

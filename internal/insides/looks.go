@@ -139,10 +139,10 @@ func StackOf(o *goja.Object) (frames []goja.StackFrame, ok bool) {
 	return *(*[]goja.StackFrame)(unsafe.Add(self.data, l.frames)), true
 }
 
-// DropFrames takes the innermost n frames from an error's stack. Loop-confined.
-func DropFrames(o *goja.Object, n int) {
-	if frames, ok := StackOf(o); ok && n <= len(frames) {
-		*(*[]goja.StackFrame)(unsafe.Add(mirrorOf(o).self.data, ThePlainLayout().frames)) = frames[n:]
+// SetFrames gives an error another stack. Loop-confined.
+func SetFrames(o *goja.Object, frames []goja.StackFrame) {
+	if _, ok := StackOf(o); ok {
+		*(*[]goja.StackFrame)(unsafe.Add(mirrorOf(o).self.data, ThePlainLayout().frames)) = frames
 	}
 }
 

@@ -5,6 +5,8 @@ import (
 
 	"github.com/dop251/goja"
 	"github.com/dop251/goja/unistring"
+
+	"minido.dev/minido/internal/insides/texts"
 )
 
 // Maker makes values of one runtime as goja does, in fewer pieces. Loop-confined.
@@ -210,7 +212,7 @@ func boxed(tab, data unsafe.Pointer) (v goja.Value) {
 // String is a string of valid UTF-8. Text in ASCII costs one look at it and one
 // small allocation; other text is converted when its units are asked for.
 func (e *Maker) String(s string) goja.String {
-	if isASCII(s) {
+	if texts.IsASCII(s) {
 		return e.AsciiString(s)
 	}
 	return e.vm.ToValue(s).(goja.String)
@@ -243,10 +245,10 @@ func (e *Maker) WideString(units []uint16) goja.String {
 
 // NameOf is a string as goja names properties; textOf is the way back.
 func NameOf(s goja.String) unistring.String {
-	if a, ok := AsciiOf(s); ok {
+	if a, ok := texts.AsciiOf(s); ok {
 		return unistring.String(a)
 	}
-	return unistring.FromUtf16(append([]uint16{unistring.BOM}, UnitsOf(s)...))
+	return unistring.FromUtf16(append([]uint16{unistring.BOM}, texts.UnitsOf(s)...))
 }
 
 // TextOf is the string that a property is named by.

@@ -29,6 +29,7 @@ var parts = []part{
 	{"names of properties", "goja", "what an inspector shows of arrays besides their items", "it goes through all names, which takes long for a long array", func(l *look) { learnNamed(l) }},
 	{"regular expressions", "goja", "patterns as they were written; matches in one call where no code can see them", "a RegExp is asked through its properties each time, and its source is goja's", func(l *look) { learnRegexps(l) }},
 	{"promises", "goja", "promises that natives make and wait for", "each has two functions of its own and another promise for who waits, which is slower", func(l *look) { learnPromises(l) }},
+	{"who waits", "goja", "the async functions that wait, in the stacks of errors", "stacks name them only as far as goja does, and not for what a call through a stub rejects with", func(l *look) { learnWaiters(l) }},
 	{"thenables", "goja", "the frame in which the then() of a thenable is called", "it is called in the frame of the job before it, so AsyncLocalStorage may have another value there", func(l *look) { learnThenables(l) }},
 	{"instructions", "goja", "a bound of strings before they are joined, room behind a string that is appended to", "a program can join strings until the heap's limit condemns its isolate, and each `s += piece` copies s", func(l *look) { new(joining).learn(l) }},
 	{"async functions", "goja", "calls and awaits with fewer pieces", "each call makes two functions that settle its promise, which is slower", func(l *look) { new(asyncs).learn(l) }},

@@ -37,11 +37,9 @@ func enqueueJob(vm *goja.Runtime, job func())
 // reaction mirrors goja's record of what follows on a promise (ECMA-262,
 // PromiseReaction Records).
 type reaction struct {
-	//lint:ignore U1000 it stands for a field of goja's
-	capability unsafe.Pointer // nil: nobody waits for what the handler returns
-	typ        int            // 0: fulfilled, 1: rejected
-	handler    unsafe.Pointer // of a jobCallback
-	//lint:ignore U1000 it stands for a field of goja's
+	capability  unsafe.Pointer // nil: nobody waits for what the handler returns
+	typ         int            // 0: fulfilled, 1: rejected
+	handler     unsafe.Pointer // of a jobCallback
 	asyncRunner unsafe.Pointer
 	//lint:ignore U1000 it stands for a field of goja's
 	asyncCtx any
@@ -70,14 +68,23 @@ func learnKnownPromises(l *look) *Promises {
 	return &Promises{}
 }
 
+// reactionsOf is the type of what follows on a promise, in goja.Promise.
+func reactionsOf(l *look) reflect.Type {
+	t := l.field(reflect.TypeFor[goja.Promise](), "fulfillReactions", "a slice of pointers to structs", func(t reflect.Type) bool {
+		return t.Kind() == reflect.Slice && t.Elem().Kind() == reflect.Pointer && t.Elem().Elem().Kind() == reflect.Struct
+	}).Type
+	if l.known() && !l.mirrors(reflect.TypeFor[reaction](), t.Elem().Elem()) {
+		l.is("goja.Promise", "with reactions", false)
+	}
+	return t
+}
+
 func learnPromises(l *look) *Promises {
 	p := &Promises{}
 	promise := reflect.TypeFor[goja.Promise]()
 	p.handled = l.typed(promise, "handled", reflect.TypeFor[bool]())
-	reactions := l.field(promise, "fulfillReactions", "a slice of pointers to structs", func(t reflect.Type) bool {
-		return t.Kind() == reflect.Slice && t.Elem().Kind() == reflect.Pointer && t.Elem().Elem().Kind() == reflect.Struct
-	}).Type
-	if !l.known() || !l.mirrors(reflect.TypeFor[reaction](), reactions.Elem().Elem()) {
+	reactions := reactionsOf(l)
+	if !l.known() {
 		return p
 	}
 	handler, _ := reactions.Elem().Elem().FieldByName("handler")
@@ -152,26 +159,39 @@ func (p *Promises) Of(v goja.Value) *goja.Promise {
 // newTarget; but what settles the promise is asked first whether it may (ECMA-262,
 // Promise Constructor).
 func (p *Promises) Construct(vm *goja.Runtime, class, newTarget *goja.Object, executor goja.Value, may func() bool) *goja.Promise {
-	promise := newPromise(vm, prototypeFrom(vm, newTarget, class, promisePrototype(vm)))
-	done := false
-	settle := func(fn func(goja.Value)) *goja.Object {
-		return newNative(vm, func(c goja.FunctionCall) goja.Value {
-			if !done {
-				if done = true; may() {
-					fn(c.Argument(0))
-				}
-			}
-			return goja.Undefined()
-		}, "", 1)
-	}
-	resolve := settle(func(v goja.Value) { resolvePromise(vm, promise, v) })
-	reject := settle(func(v goja.Value) { rejectPromise(promise, v) })
+	s := &settling{vm: vm, promise: newPromise(vm, prototypeFrom(vm, newTarget, class, promisePrototype(vm))), may: may}
+	resolve, reject := newNative(vm, s.resolve, "", 1), newNative(vm, s.reject, "", 1)
 	call, _ := callableOf(executor)
-	if ex := vm.Try(func() { call(goja.FunctionCall{Arguments: []goja.Value{resolve, reject}}) }); ex != nil && !done {
-		done = true
-		rejectPromise(promise, ex.Value())
+	if ex := vm.Try(func() { call(goja.FunctionCall{Arguments: []goja.Value{resolve, reject}}) }); ex != nil && !s.done {
+		s.done = true
+		rejectPromise(s.promise, ex.Value())
 	}
-	return promise
+	return s.promise
+}
+
+// settling is what settles a promise that Construct makes. Loop-confined.
+type settling struct {
+	vm      *goja.Runtime
+	promise *goja.Promise
+	may     func() bool
+	done    bool
+}
+
+func (s *settling) resolve(c goja.FunctionCall) goja.Value {
+	return s.settle(func() { resolvePromise(s.vm, s.promise, c.Argument(0)) })
+}
+
+func (s *settling) reject(c goja.FunctionCall) goja.Value {
+	return s.settle(func() { rejectPromise(s.promise, c.Argument(0)) })
+}
+
+func (s *settling) settle(fn func()) goja.Value {
+	if !s.done {
+		if s.done = true; s.may() {
+			fn()
+		}
+	}
+	return goja.Undefined()
 }
 
 // New makes a pending promise.

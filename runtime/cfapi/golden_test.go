@@ -16,6 +16,9 @@ var redirectsWorker string
 //go:embed testdata/framing.js
 var framingWorker string
 
+//go:embed testdata/awaits.js
+var awaitsWorker string
+
 var goldens = []minidotest.Golden{
 	{Name: "rpc", Source: rpcWorker, Calls: []string{"!methods", "!shapes", "!targets", "!nested", "!params", "!values", "!order", "!pipeOrder", "!localStub", "!ids", "!fetches",
 		"!dispose", "!promises", `!thrown:["type"]`, `!thrown:["text"]`, `!thrown:["object"]`, `!thrown:["undefined"]`, `!thrown:["custom"]`,
@@ -24,6 +27,7 @@ var goldens = []minidotest.Golden{
 	{Name: "redirects", Source: redirectsWorker, Calls: []string{"!object", "!service"}},
 	{Name: "framing", Source: framingWorker, Calls: []string{"!object", "!service"}},
 	{Name: "errors", Source: errorsWorker, Calls: []string{"!rpc", "!arpc", "!fetch", "!ctor"}},
+	{Name: "awaits", Source: awaitsWorker, Calls: []string{"!all"}},
 	{Name: "names", Source: namesWorker, Calls: []string{"!names", "!foreign", "!alarms"}},
 }
 

@@ -65,6 +65,8 @@ func (r receiver) invoke(c *event.Call, done func(*event.Payload, error)) {
 		ev := a.Failure(reason)
 		if refusal := a.refusal; refusal != nil && reason == goja.Value(refusal) {
 			ev.Thrown, ev.Stack = nil, ""
+		} else if object, ok := ctx.Host.(interface{ ObjectID() string }); ok && (r.transient || !c.Get && ev.Thrown != nil) {
+			ev.ObjectID = object.ObjectID()
 		}
 		a.Engine.Uncaught.Tell(reason)
 		a.answer(c, nil, func() { finish(nil, ev) }, func(err error) { finish(nil, err) })

@@ -151,6 +151,9 @@ func (a *API) FromError(err error) goja.Value {
 	if ev.Told != nil {
 		obj := errorTold(a, ev.Told)
 		a.Engine.Errors.SetFlags(obj, ev)
+		if ev.ObjectID != "" {
+			obj.Set("durableObjectId", ev.ObjectID)
+		}
 		return obj
 	}
 	if ev.Thrown == nil {
@@ -291,19 +294,24 @@ func (a *API) result(p *event.Payload) goja.Value {
 	return v
 }
 
-// nativeFetch is native.fetch(handle, input, init).
+// nativeFetch is native.fetch(handle, input, init, object). What an object's fetch() rejects with
+// does not show who waits for it, in workerd either.
 func (a *API) nativeFetch(call goja.FunctionCall) goja.Value {
-	return fetchThrough(a, call.Argument(0), call.Argument(1), call.Argument(2))
+	failure := a.FromError
+	if call.Argument(3).ToBoolean() {
+		failure = func(err error) goja.Value { return a.Engine.Apart(func() goja.Value { return a.FromError(err) }) }
+	}
+	return fetchThrough(a, call.Argument(0), call.Argument(1), call.Argument(2), failure)
 }
 
 // fetchThrough is fetch(input, init) of the stub with a handle.
-func fetchThrough(a *API, handle, input, init goja.Value) goja.Value {
+func fetchThrough(a *API, handle, input, init goja.Value, failure func(error) goja.Value) goja.Value {
 	target, ok := a.Engine.Attached(handle).(Target)
 	if !ok {
 		a.Engine.Throw("TypeError", "This stub has no fetch(): it is the stub of an RPC target.")
 	}
 	return a.Platform.Fetch.DoBy(input, init, exchange.Route{
-		Through: target.Fetch, Emit: func(release func(), lose func(error)) { a.sendTo(target, release, lose) }, Failure: a.FromError, Cause: "rpc",
+		Through: target.Fetch, Emit: func(release func(), lose func(error)) { a.sendTo(target, release, lose) }, Failure: failure, Cause: "rpc",
 	})
 }
 

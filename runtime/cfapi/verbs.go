@@ -33,7 +33,7 @@ func (a verbs) nativeVerb(call goja.FunctionCall) goja.Value {
 		}
 		promise, resolve, reject := a.Engine.NewPromise()
 		fail := func(reason goja.Value) { _ = reject(reason) } // what ends its jobs abruptly ends the turn
-		sent := fetchThrough(a.API, handle, a.vm.ToValue(url), init)
+		sent := fetchThrough(a.API, handle, a.vm.ToValue(url), init, a.FromError)
 		a.Engine.Follow(sent, func(v goja.Value) {
 			var result goja.Value
 			if thrown := a.Engine.Try(func() { result = a.verbResult(verb, v, given.Argument(1)) }); thrown != nil {

@@ -4,6 +4,8 @@ import (
 	"fmt"
 
 	"github.com/dop251/goja"
+
+	"minido.dev/minido/internal/insides"
 )
 
 // HostCodec writes and reads one class of platform objects. Its methods run on
@@ -211,8 +213,8 @@ func (r *Reader) readErrorProperties(o *goja.Object, name string, message goja.S
 		return err
 	}
 	properties, isObject := rest.(*goja.Object)
-	if r.o.Mode == RPC {
-		// Made without JavaScript on the stack, it has no frames.
+	_, made := insides.UnreadStack(o)
+	if _, known := insides.StackOf(o); r.o.Mode == RPC && (made || !known) { // else it has the frames that V8 gives it (errortext)
 		if err := define(o, "stack", r.c.vm.ToValue(headline(name, message.String())), false); err != nil {
 			return err
 		}

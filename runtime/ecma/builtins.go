@@ -5,6 +5,7 @@ import (
 
 	"github.com/dop251/goja"
 
+	"minido.dev/minido/internal/binary16"
 	"minido.dev/minido/internal/insides"
 	"minido.dev/minido/runtime/ecma/buffers"
 	"minido.dev/minido/runtime/ecma/builtin"
@@ -21,10 +22,10 @@ var builtinsPrelude = engine.NewPrelude("builtins.js", builtinsSource)
 func installBuiltins(e *engine.Engine) {
 	e.Load(builtinsPrelude, e.Native(
 		engine.Func{Name: "fromHalf", Length: 1, Fn: func(call goja.FunctionCall) goja.Value {
-			return e.VM().ToValue(insides.FromHalf(uint16(call.Argument(0).ToInteger())))
+			return e.VM().ToValue(binary16.Value(uint16(call.Argument(0).ToInteger())))
 		}},
 		engine.Func{Name: "toHalf", Length: 1, Fn: func(call goja.FunctionCall) goja.Value {
-			return e.VM().ToValue(insides.ToHalf(call.Argument(0).ToFloat()))
+			return e.VM().ToValue(binary16.Bits(call.Argument(0).ToFloat()))
 		}},
 		engine.Func{Name: "adoptHalves", Length: 2, Fn: func(call goja.FunctionCall) goja.Value {
 			array, isArray := call.Argument(0).(*goja.Object)

@@ -7,6 +7,7 @@ import (
 	"github.com/dop251/goja"
 
 	"minido.dev/minido/internal/insides"
+	"minido.dev/minido/internal/insides/texts"
 	"minido.dev/minido/runtime/ecma/array"
 	"minido.dev/minido/runtime/ecma/buffers"
 	"minido.dev/minido/runtime/ecma/builtin"
@@ -67,7 +68,7 @@ func coerceTexts(e *engine.Engine) {
 			if !ok {
 				return method(c)
 			}
-			ascii, units := insides.Text(text)
+			ascii, units := texts.Text(text)
 			if units == nil || len(ascii) > 0 {
 				return method(c)
 			}
@@ -107,7 +108,7 @@ func betweenHalves(c goja.FunctionCall, method insides.Function) goja.Value {
 	if !ok {
 		return method(c)
 	}
-	_, units := insides.Text(text)
+	_, units := texts.Text(text)
 	out, from := text.Substring(0, 0), 0
 	part := func(to int) {
 		if to > from {
@@ -145,7 +146,7 @@ func replaceNothing(e *engine.Engine, c goja.FunctionCall, method insides.Functi
 	if !engine.IsCallable(by) {
 		by = builtin.TextOf(by)
 	}
-	if ascii, units := insides.Text(text); units == nil || len(ascii) > 0 {
+	if ascii, units := texts.Text(text); units == nil || len(ascii) > 0 {
 		return method(c)
 	}
 	var out []uint16

@@ -144,7 +144,8 @@ type Engine struct {
 	appends   insides.Appends
 	iterating insides.Iterating
 	numbers   insides.Numbers
-	locals    map[any]any // by *Local
+	locals    map[any]any  // by *Local
+	settling  *goja.Object // see Settling
 
 	maxSubrequests int // 0: no limit
 	untagged       bool

@@ -216,6 +216,9 @@ func (x *Errors) MapStack(stack string) string {
 func (x *Errors) mapLine(line string) (string, bool) {
 	if native, ok := strings.CutSuffix(line, " (native)"); ok && strings.HasPrefix(strings.TrimSpace(line), "at ") {
 		if name, shown := strings.CutSuffix(strings.TrimSpace(native), BuiltinFrame); shown {
+			if strings.HasPrefix(name, "at async ") { // Promise.all
+				return "    " + name, true
+			}
 			return "    " + name + " (<anonymous>)", true
 		}
 		return "", false

@@ -103,10 +103,27 @@ func (op *Op) Resolve(cause string, make func() goja.Value) {
 	})
 }
 
-// Reject settles the promise with the error value that make returns. Safe for
-// concurrent use.
+// Reject settles the promise with the error value that make returns, whose stack shows who
+// waits for the promise. Safe for concurrent use.
 func (op *Op) Reject(cause string, make func() goja.Value) {
-	op.Complete(cause, func() { op.reject(make()) })
+	op.Complete(cause, func() {
+		e := op.engine
+		e.settling = op.promise
+		reason := make()
+		e.settling = nil
+		op.reject(reason)
+	})
+}
+
+// Settling is the promise that the error is for that is being made, nil for none. Loop-confined.
+func (e *Engine) Settling() *goja.Object { return e.settling }
+
+// Apart runs make where nobody waits for what it makes. Loop-confined.
+func (e *Engine) Apart(make func() goja.Value) goja.Value {
+	promise := e.settling
+	e.settling = nil
+	defer func() { e.settling = promise }()
+	return make()
 }
 
 // Fail rejects the promise with a Go error, as Engine.FromGo shows it.

@@ -356,7 +356,7 @@ type frame struct {
 	line, column int
 }
 
-var framePattern = lazyregexp.New(`(?m)^\s*at (?:.*?\()?((?:file://)?(?:[A-Za-z]:[/\\])?[^():\s][^():]*):(\d+):(\d+)\)?$`)
+var framePattern = lazyregexp.New(`(?m)^\s*at (?:.*?\(|async )?((?:file://)?(?:[A-Za-z]:[/\\])?[^():\s][^():]*):(\d+):(\d+)\)?$`)
 
 // generatedMain is the file that package vitest generates to bundle the suites.
 var generatedMain = lazyregexp.New(`(^|[/\\])main-[0-9a-f]{12}[/\\]main\.js$`)

@@ -9,6 +9,39 @@ import (
 	"minido.dev/minido/vitest/report"
 )
 
+// What a call through a stub rejects with has its place in the test that awaits it, and the code
+// around it, also through the helpers of the test and Promise.all.
+func TestPlacesOfRejectedCalls(t *testing.T) {
+	dir := project(t, map[string]string{
+		"wrangler.jsonc": `{"name": "w", "main": "w.ts", "compatibility_date": "2026-08-01", "durable_objects": {"bindings": [{"name": "OBJ", "class_name": "Obj"}]}, "migrations": [{"tag": "v1", "new_sqlite_classes": ["Obj"]}]}`,
+		"w.ts": `import { DurableObject } from "cloudflare:workers";
+export class Obj extends DurableObject { fail() { throw new RangeError("no"); } }
+export default {};`,
+		"a.test.ts": `import { env } from "cloudflare:test";
+import { it } from "vitest";
+const helper = async (name: string) => { return await env.OBJ.getByName(name).fail(); };
+it("awaits", async () => {
+  const answer = await env.OBJ.getByName("a").fail();
+});
+it("awaits a helper", async () => {
+  await Promise.all([1, helper("b")]);
+});
+`,
+	})
+	text, err := report.Text("default", runIn(t, dir, vitest.Options{}), false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		"RangeError: no\n ❯ a.test.ts:5:18\n", "  5|   const answer = await env.OBJ.getByName(\"a\").fail();\n",
+		"RangeError: no\n ❯ a.test.ts:3:49\n", " ❯ a.test.ts:8:3\n",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%q is missing in:\n%s", want, text)
+		}
+	}
+}
+
 // What is shown of each file as it ends, and then, is what the whole report has; it names
 // what became of snapshots, the suite of an error, and the test of an unhandled rejection.
 func TestPeople(t *testing.T) {

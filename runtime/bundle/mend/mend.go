@@ -239,7 +239,9 @@ func (m mender) node(n ast.Node, exact bool) {
 				at := int(n.Await) - 1
 				args = append(args, &ast.NumberLiteral{Idx: n.Await, Literal: strconv.Itoa(at), Value: int64(at)})
 			}
-			n.Argument = call(AwaitGuard, args...)
+			guard := call(AwaitGuard, args...)
+			guard.LeftParenthesis = n.Await // where V8 has an await in stacks
+			n.Argument = guard
 		}
 	case *ast.CallExpression:
 		if callee, ok := n.Callee.(*ast.OptionalChain); ok { // (a?.m)(): an arrow function would lose what this is

@@ -175,7 +175,7 @@ function (native, p) {
   hidden(Fetcher.prototype, "fetch", function fetch(input, init) {
     const entry = entryOf(this);
     if (arguments.length === 0) return native.rejected(new p.TypeError("Failed to execute 'fetch' on 'Fetcher': parameter 1 is not of type 'Request or string'."));
-    return native.fetch(entry.handle, input, init);
+    return native.fetch(entry.handle, input, init, entry.object);
   });
   hidden(Fetcher.prototype, "connect", function connect() {
     throw new p.Error("connect() on a service or Durable Object stub is not available in minido; use fetch() or RPC.");
@@ -207,7 +207,7 @@ function (native, p) {
   const fetcherOf = (handle, C, own) => {
     const target = ObjectCreate(C.prototype);
     for (const key in own) ObjectDefineProperty(target, key, { value: own[key], enumerable: true, configurable: false, writable: false });
-    return new Proxy(target, { __proto__: fetcherTraps, handle, fetcher: true });
+    return new Proxy(target, { __proto__: fetcherTraps, handle, fetcher: true, object: C === DurableObjectStub });
   };
   const loopbackTraps = openTraps(LoopbackServiceStub, (entry, args) => native.loopback(entry.handle, args), (entry, name) => property(entry.handle, [name]));
 

@@ -3,6 +3,7 @@ package errortext
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"unsafe"
 
@@ -24,6 +25,7 @@ import (
 type names struct {
 	engine *engine.Engine
 	m      insides.Machine
+	ways   *insides.Waiters
 	known  map[frameKey]unistring.String
 	active []insides.Call // calls' memory
 	naming bool           // names are being given
@@ -94,16 +96,51 @@ func (s *names) name(frames []goja.StackFrame) {
 			}
 			key.proto = s.classOf(this)
 		}
-		known, ok := s.known[key]
-		if !ok {
-			if len(s.known) >= maxStackNames {
-				clear(s.known)
-			}
-			known = unistring.NewFromString(s.nameOf(key, name.String(), fn, this))
-			s.known[key] = known
-		}
-		*name = known
+		*name = s.kept(key, name.String(), fn, this)
 	}
+}
+
+// kept is nameOf, which is asked once for each key.
+func (s *names) kept(key frameKey, gojas string, fn *goja.Object, this goja.Value) unistring.String {
+	known, ok := s.known[key]
+	if !ok {
+		if len(s.known) >= maxStackNames {
+			clear(s.known)
+		}
+		known = unistring.NewFromString(s.nameOf(key, gojas, fn, this))
+		s.known[key] = known
+	}
+	return known
+}
+
+// awaited puts the async functions that wait for what runs now, as V8 finds them, in the place
+// of those that goja has found, up to most frames in all. The frames were captured now, and name
+// has seen them.
+func (s *names) awaited(frames []goja.StackFrame, most int) []goja.StackFrame {
+	if s == nil || !s.ways.Known {
+		return frames
+	}
+	var promise *goja.Promise
+	if settling := s.engine.Settling(); settling != nil {
+		promise = insides.ThePromises().Of(settling)
+	} else {
+		promise = s.ways.Current(s.m)
+	}
+	if promise == nil {
+		return frames
+	}
+	s.active = s.m.Calls(s.active, len(frames)+1)
+	frames = slices.Clip(frames[:min(len(frames), len(s.active))])
+	for _, w := range s.ways.Of(promise, most-len(frames)) {
+		name := insides.FrameName(&w.Frame)
+		if fn, ok := w.Fn.(*goja.Object); ok {
+			*name = s.kept(frameKey{code: insides.FrameProgram(&w.Frame), proto: s.classOf(w.This), async: true}, name.String(), fn, w.This)
+		} else {
+			*name += engine.BuiltinFrame
+		}
+		frames = append(frames, w.Frame)
+	}
+	return frames
 }
 
 // classOf is an object that stands for the class of a receiver; nil for none.
@@ -139,6 +176,9 @@ func (s *names) nameOf(key frameKey, gojas string, fn *goja.Object, this goja.Va
 		name = ""
 	}
 	if key.async {
+		if key.async = false; fn != nil {
+			name = s.nameOf(key, gojas, fn, this)
+		}
 		return strings.TrimRight("async "+name, " ")
 	}
 	class := ""
@@ -335,7 +375,7 @@ func InstallStacks(e *engine.Engine) {
 	if !in.Known || !insides.ThePlainLayout().Known || !insides.FramesKnown() {
 		return
 	}
-	s := &names{engine: e, m: in.MachineOf(e.VM()), known: map[frameKey]unistring.String{}, class: e.Primordial("Error")}
+	s := &names{engine: e, m: in.MachineOf(e.VM()), ways: insides.TheWaiters(), known: map[frameKey]unistring.String{}, class: e.Primordial("Error")}
 	stacks.Of(e).names = s
 	s.accessors()
 	for _, class := range []string{"Error", "TypeError", "ReferenceError", "SyntaxError", "RangeError", "URIError", "EvalError", "AggregateError"} {
@@ -353,9 +393,10 @@ func InstallStacks(e *engine.Engine) {
 				if newTarget != nil && newTarget != own {
 					skip = s.through(newTarget, len(frames))
 				}
-				s.name(frames[:min(len(frames), skip+s.shownFrames())])
+				most := skip + s.shownFrames()
+				s.name(frames[:min(len(frames), most)])
+				insides.SetFrames(made, s.awaited(frames, most)[skip:])
 				s.naming = false
-				insides.DropFrames(made, skip)
 				if s.format != nil {
 					insides.ReplaceStack(made, s.getter, s.setter)
 				}
@@ -421,5 +462,5 @@ func NamedStack(e *engine.Engine, above *goja.Object) []goja.StackFrame {
 		skip = s.through(above, len(frames))
 	}
 	s.name(frames)
-	return frames[skip:]
+	return s.awaited(frames, skip+s.shownFrames())[skip:]
 }

@@ -108,7 +108,11 @@ func (s site) position() (src string, offset int, ok bool) {
 		}
 		offset += n + 1
 	}
-	return src, offset + max(at.Column-1, 0), true
+	offset += max(at.Column-1, 0)
+	if rest, awaited := strings.CutPrefix(src[min(offset, len(src)):], "await "); awaited { // what is awaited has its place in stacks (mend.AwaitGuard)
+		offset = len(src) - len(strings.TrimLeft(rest, " \n("))
+	}
+	return src, offset, true
 }
 
 func (s site) function() string {

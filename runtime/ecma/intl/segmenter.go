@@ -7,7 +7,7 @@ import (
 
 	"github.com/dop251/goja"
 
-	"minido.dev/minido/internal/insides"
+	"minido.dev/minido/internal/insides/texts"
 	"minido.dev/minido/internal/regex"
 	"minido.dev/minido/runtime/engine"
 )
@@ -61,7 +61,7 @@ var segmentData = sync.OnceValue(func() *segmentTables {
 
 // codePoints are those of a string; a lone surrogate stands for itself.
 func codePoints(s goja.String) []rune {
-	ascii, units := insides.Text(s)
+	ascii, units := texts.Text(s)
 	if units == nil {
 		return []rune(string(ascii))
 	}

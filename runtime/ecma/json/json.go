@@ -13,6 +13,7 @@ import (
 	"github.com/dop251/goja/unistring"
 
 	"minido.dev/minido/internal/insides"
+	"minido.dev/minido/internal/insides/texts"
 	"minido.dev/minido/runtime/ecma/builtin"
 	"minido.dev/minido/runtime/engine"
 )
@@ -39,11 +40,11 @@ func Install(e *engine.Engine) {
 }
 
 func parseText(e *engine.Engine, text goja.String, records bool) (goja.Value, *record) {
-	if s, ok := insides.AsciiOf(text); ok && s != "" {
+	if s, ok := texts.AsciiOf(text); ok && s != "" {
 		p := parser[byte]{e: e, boxes: e.Maker().Boxes(), known: states.Of(e), text: unsafe.Slice(unsafe.StringData(s), len(s)), whole: s, records: records}
 		return p.parse()
 	}
-	units := insides.UnitsOf(text)
+	units := texts.UnitsOf(text)
 	p := parser[uint16]{e: e, boxes: e.Maker().Boxes(), known: states.Of(e), text: units, wide: units, records: records}
 	return p.parse()
 }

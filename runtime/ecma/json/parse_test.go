@@ -8,7 +8,7 @@ import (
 
 	"github.com/dop251/goja"
 
-	"minido.dev/minido/internal/insides"
+	"minido.dev/minido/internal/insides/texts"
 	"minido.dev/minido/runtime/engine"
 )
 
@@ -107,7 +107,7 @@ func TestParsedStringsAreTheirOwn(t *testing.T) {
 		v, _ := parseText(w.e, w.e.String(text), false)
 		o := v.(*goja.Object)
 		for name, want := range map[string]string{"id": "a short string of many", "empty": "", "long": long} {
-			got, ok := insides.AsciiOf(o.Get(name).(goja.String))
+			got, ok := texts.AsciiOf(o.Get(name).(goja.String))
 			if !ok || got != want {
 				t.Errorf("%s is %q", name, got)
 			}

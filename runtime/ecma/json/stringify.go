@@ -13,6 +13,7 @@ import (
 	"github.com/dop251/goja/unistring"
 
 	"minido.dev/minido/internal/insides"
+	"minido.dev/minido/internal/insides/texts"
 	"minido.dev/minido/runtime/ecma/builtin"
 	"minido.dev/minido/runtime/engine"
 )
@@ -317,11 +318,11 @@ func (s *stringifier) room(text goja.String) {
 	if text.Length() < longText {
 		return
 	}
-	if a, ok := insides.AsciiOf(text); ok {
+	if a, ok := texts.AsciiOf(text); ok {
 		s.fit(quotedASCII(a))
 		return
 	}
-	s.fit(quotedUnits(insides.UnitsOf(text)))
+	s.fit(quotedUnits(texts.UnitsOf(text)))
 }
 
 // fit makes room for code units that are to be written, and their bytes.

@@ -9,7 +9,7 @@ import (
 	"github.com/dop251/goja"
 	"github.com/dop251/goja/unistring"
 
-	"minido.dev/minido/internal/insides"
+	"minido.dev/minido/internal/insides/texts"
 	"minido.dev/minido/runtime/engine"
 )
 
@@ -92,11 +92,11 @@ func (t *writer) add(other *writer) {
 }
 
 func (t *writer) text(s goja.String) {
-	if a, ok := insides.AsciiOf(s); ok {
+	if a, ok := texts.AsciiOf(s); ok {
 		t.ascii(a)
 		return
 	}
-	for _, c := range insides.UnitsOf(s) {
+	for _, c := range texts.UnitsOf(s) {
 		t.unit(c)
 	}
 }
@@ -122,11 +122,11 @@ func (t *writer) number(f float64) {
 
 // quote is QuoteJSONString (ECMA-262, section 25.5.2.3).
 func (t *writer) quote(s goja.String) {
-	if a, ok := insides.AsciiOf(s); ok {
+	if a, ok := texts.AsciiOf(s); ok {
 		t.quoteASCII(a)
 		return
 	}
-	t.quoteUnits(insides.UnitsOf(s))
+	t.quoteUnits(texts.UnitsOf(s))
 }
 
 func (t *writer) quoteUnits(s []uint16) {

@@ -9,6 +9,7 @@ import (
 	"unicode/utf16"
 
 	"minido.dev/minido/internal/insides"
+	"minido.dev/minido/internal/insides/texts"
 
 	"github.com/dop251/goja"
 	"github.com/dop251/goja/ast"
@@ -318,7 +319,7 @@ func (key patternKey) wellFormed() bool { return !strings.ContainsRune(key.sourc
 
 // codeUnits are those of a string.
 func codeUnits(s goja.String) []uint16 {
-	ascii, units := insides.Text(s)
+	ascii, units := texts.Text(s)
 	for _, c := range ascii {
 		units = append(units, uint16(c))
 	}

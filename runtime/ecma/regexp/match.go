@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"minido.dev/minido/internal/insides"
+	"minido.dev/minido/internal/insides/texts"
 
 	"github.com/dop251/goja"
 
@@ -180,7 +181,7 @@ func (p *Class) matchForeign(obj *goja.Object, f *foreign, text goja.String) (gr
 // a text of characters is led from within one to the next.
 func (p *Class) find(pattern *regex.Pattern, text goja.String, at int, sticky, stepping bool) []int {
 	m := &p.matcher
-	ascii, units := insides.Text(text)
+	ascii, units := texts.Text(text)
 	var groups []int
 	var err error
 	if units == nil {

@@ -190,6 +190,7 @@ function (native, primordials) {
       let { name } = this.#site, type = null, method = null;
       if (this.isConstructor()) return { type, name: name === "new <anonymous>" ? "" : name.slice(4), method };
       if (this.isAsync()) name = name.slice(6);
+      if (this.isPromiseAll()) name = name.slice(0, name.indexOf(" "));
       const as = name.indexOf(" [as ");
       if (as >= 0) {
         method = name.slice(as + 5, -1);
@@ -211,10 +212,11 @@ function (native, primordials) {
     isEval() { return false; }
     isConstructor() { return this.#site.name.startsWith("new "); }
     isAsync() { return this.#site.name.startsWith("async"); }
-    isPromiseAll() { return false; }
-    getPromiseIndex() { return null; }
+    isPromiseAll() { return this.#site.name.startsWith("async Promise.all "); }
+    getPromiseIndex() { return this.isPromiseAll() ? +this.#site.name.slice(25, -1) : null; }
     toString() {
       const { name, file, line, column, native } = this.#site;
+      if (this.isPromiseAll()) return name;
       const at = native ? "<anonymous>" : `${file}:${line}:${column}`;
       return name ? `${name} (${at})` : at;
     }

@@ -1,4 +1,6 @@
-package insides
+// Package texts looks at how goja keeps strings, which its interface gives one code unit at a time. It is
+// reflection alone: what is not as expected is read through the interface.
+package texts
 
 import (
 	"encoding/binary"
@@ -43,11 +45,11 @@ func AsciiOf(s goja.String) (string, bool) {
 		return "", false // goja keeps code units where there are others
 	}
 	a := s.String()
-	return a, len(a) == s.Length() && isASCII(a)
+	return a, len(a) == s.Length() && IsASCII(a)
 }
 
-// isASCII looks at eight bytes at a time.
-func isASCII(s string) bool {
+// IsASCII looks at eight bytes at a time.
+func IsASCII(s string) bool {
 	bytes := unsafe.Slice(unsafe.StringData(s), len(s))
 	for ; len(bytes) >= 8; bytes = bytes[8:] {
 		if binary.LittleEndian.Uint64(bytes)&0x8080808080808080 != 0 {

@@ -1,11 +1,10 @@
-package insides
+// Package binary16 converts numbers of 16 bits (IEEE 754 binary16), which Go has no type for.
+package binary16
 
-import (
-	"math"
-)
+import "math"
 
-// FromHalf is the value of an IEEE 754 binary16.
-func FromHalf(bits uint16) float64 {
+// Value is the value of an IEEE 754 binary16.
+func Value(bits uint16) float64 {
 	sign, exp, mantissa := 1.0, int(bits>>10&31), float64(bits&1023)
 	if bits>>15 != 0 {
 		sign = -1
@@ -21,8 +20,8 @@ func FromHalf(bits uint16) float64 {
 	return sign * math.Ldexp(1+mantissa/1024, exp-15)
 }
 
-// ToHalf rounds to the nearest binary16, ties to even.
-func ToHalf(x float64) uint16 {
+// Bits rounds to the nearest binary16, ties to even.
+func Bits(x float64) uint16 {
 	sign := uint16(0)
 	if math.Signbit(x) {
 		sign = 1 << 15

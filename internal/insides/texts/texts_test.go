@@ -1,4 +1,4 @@
-package insides
+package texts
 
 import (
 	"strconv"
