@@ -63,7 +63,12 @@ type Task struct {
 
 // Error is an error of a test. Diff has the colours that vitest gives it, as escape sequences of
 // terminals (ECMA-48). Test names the test that ran when a rejection that nobody handled came up.
-type Error struct{ Name, Message, Stack, Diff, Cause, Test string }
+// Bare says that what was thrown has neither a message nor a stack.
+type Error struct {
+	Name, Message, Stack, Diff, Cause, Test string
+
+	Bare bool `json:",omitempty"`
+}
 
 // Snapshot counts what happened to a file's snapshots.
 type Snapshot struct {

@@ -65,7 +65,7 @@ func (r receiver) invoke(c *event.Call, done func(*event.Payload, error)) {
 		ev := a.Failure(reason)
 		if refusal := a.refusal; refusal != nil && reason == goja.Value(refusal) {
 			ev.Thrown, ev.Stack = nil, ""
-		} else if object, ok := ctx.Host.(interface{ ObjectID() string }); ok && (r.transient || !c.Get && ev.Thrown != nil) {
+		} else if object, ok := ctx.Host.(interface{ ObjectID() string }); ok && (r.transient || (!c.Get || r.tested()) && ev.Thrown != nil) {
 			ev.ObjectID = object.ObjectID()
 		}
 		a.Engine.Uncaught.Tell(reason)
@@ -97,6 +97,9 @@ func (r receiver) perform(c *event.Call) goja.Value {
 	for i, name := range c.Path {
 		obj, ok := found.(*goja.Object)
 		if !ok {
+			if i == 1 && r.tested() {
+				r.noMethod(name)
+			}
 			r.noMethod(c.Path[i-1])
 		}
 		if r.reserved[name] && i == 0 {
@@ -105,6 +108,9 @@ func (r receiver) perform(c *event.Call) goja.Value {
 		if i == 0 && r.handler {
 			this, found = obj, r.handlerMember(obj, name)
 			continue
+		}
+		if i == 0 && r.tested() && len(c.Path) > 1 && !r.inherits(obj, name) {
+			r.noMethod(c.Path[1]) // what tests see instead of a member has no members
 		}
 		this, found = obj, r.member(obj, name, i == 0 && !r.transient)
 	}
@@ -163,6 +169,10 @@ func (r receiver) refuse(format string, args ...any) {
 	panic(r.api.refusal)
 }
 
+// tested reports whether tests call it, whose errors are those of the class that Cloudflare's plugin
+// puts around the worker's: code, not the platform, says what is missing.
+func (r receiver) tested() bool { return r.api.opts.Missing != nil && !r.transient && !r.handler }
+
 func (r receiver) noMethod(name string) {
 	r.refuse("The RPC receiver does not implement the method %q.", name)
 }
@@ -177,8 +187,8 @@ func (r receiver) member(obj *goja.Object, name string, entrypoint bool) goja.Va
 	}
 	isTarget := entrypoint || a.vm.InstanceOf(obj, a.rpcTarget) || a.vm.InstanceOf(obj, a.durableObject) || a.vm.InstanceOf(obj, a.entrypoint)
 	if own := a.hasOwn(obj, name); name == "__proto__" || name == "constructor" || own == isTarget {
-		if entrypoint && a.opts.Missing != nil && !(own && r.inherits(obj, name)) {
-			r.refuse("%s", a.opts.Missing(obj, name, own))
+		if r.tested() && entrypoint && !(own && (r.inherits(obj, name) || name == "env" || name == "ctx")) {
+			panic(a.Engine.Errors.New("TypeError", a.opts.Missing(obj, name, own)))
 		}
 		r.noMethod(name)
 	}
@@ -188,8 +198,8 @@ func (r receiver) member(obj *goja.Object, name string, entrypoint bool) goja.Va
 	if r.inherits(obj, name) {
 		return obj.Get(name)
 	}
-	if entrypoint && a.opts.Missing != nil {
-		r.refuse("%s", a.opts.Missing(obj, name, false))
+	if r.tested() && entrypoint {
+		panic(a.Engine.Errors.New("TypeError", a.opts.Missing(obj, name, false)))
 	}
 	r.noMethod(name)
 	return nil

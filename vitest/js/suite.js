@@ -227,7 +227,7 @@ function snapshotEnvironment(options) {
 
 // show is a text of any value: an object without a prototype has none of its own.
 const show = (v) => typeof v === "object" && v !== null && typeof v.toString !== "function" ? JSON.stringify(v) : String(v);
-const plainError = (e) => ({ name: show(e.name ?? "Unknown Error"), message: show(e.message ?? e), stack: show(e.stack ?? ""), diff: e.diff ?? "",
+const plainError = (e) => ({ name: show(e.name ?? "Unknown Error"), message: show(e.message ?? e), bare: typeof e === "object" && e !== null && !e.message && !e.stack, stack: show(e.stack ?? ""), diff: e.diff ?? "",
   cause: e.cause ? show(e.cause.stack ?? e.cause.message ?? e.cause) : "", test: "" });
 
 // Diffs have the colours that vitest's have on a terminal; nothing else is coloured.

@@ -85,12 +85,12 @@ func asTasks(r *vitest.Report, _ colors) (string, error) {
 
 func asJSON(r *vitest.Report, _ colors) (string, error) {
 	type assertion struct {
-		AncestorTitles  []string `json:"ancestorTitles"`
-		FullName        string   `json:"fullName"`
-		Status          string   `json:"status"`
-		Title           string   `json:"title"`
-		Duration        float64  `json:"duration"`
-		FailureMessages []string `json:"failureMessages"`
+		AncestorTitles  []string  `json:"ancestorTitles"`
+		FullName        string    `json:"fullName"`
+		Status          string    `json:"status"`
+		Title           string    `json:"title"`
+		Duration        float64   `json:"duration"`
+		FailureMessages []*string `json:"failureMessages"` // nil for what has no text, as in vitest
 	}
 	type suite struct {
 		AssertionResults []assertion `json:"assertionResults"`
@@ -130,9 +130,13 @@ func asJSON(r *vitest.Report, _ colors) (string, error) {
 			}
 		}
 		for _, t := range f.Tests() {
-			a := assertion{AncestorTitles: append([]string{}, t.Path[:len(t.Path)-1]...), FullName: t.FullName(), Status: stateOf(t), Title: t.Name, Duration: t.Duration, FailureMessages: []string{}}
+			a := assertion{AncestorTitles: append([]string{}, t.Path[:len(t.Path)-1]...), FullName: t.FullName(), Status: stateOf(t), Title: t.Name, Duration: t.Duration, FailureMessages: []*string{}}
 			for _, e := range t.Errors {
-				a.FailureMessages = append(a.FailureMessages, cmp.Or(absoluteStack(e.Stack, r.Dir), e.Message))
+				text := new(cmp.Or(absoluteStack(e.Stack, r.Dir), e.Message))
+				if e.Bare {
+					text = nil
+				}
+				a.FailureMessages = append(a.FailureMessages, text)
 			}
 			s.AssertionResults = append(s.AssertionResults, a)
 		}
