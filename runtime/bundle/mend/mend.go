@@ -244,6 +244,7 @@ func (m mender) node(n ast.Node, exact bool) {
 			n.Argument = guard
 		}
 	case *ast.CallExpression:
+		indirectEval(n)
 		if callee, ok := n.Callee.(*ast.OptionalChain); ok { // (a?.m)(): an arrow function would lose what this is
 			m.chain(callee, exact)
 			for i := range n.ArgumentList {
