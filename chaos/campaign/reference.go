@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"math"
 	"os"
 	"slices"
 	"strings"
@@ -102,11 +103,25 @@ func (f *reference) take(r *caseRun, dir string, restless bool) error {
 	return nil
 }
 
-// cutIn are the requests whose answers were lost, and where connections within the server
-// are, those that failed: they too may have taken effect or not.
+// cutIn are the requests whose answers were lost and those that failed where something within the
+// server was lost. They too may have taken effect or not.
 func (r *caseRun) cutIn(events []history.Event) []cut.Call {
-	lossy := slices.ContainsFunc(r.plan, func(f fault.Fault) bool { return f.Verb == fault.Drop || f.Verb == fault.Partition })
-	return cut.Calls(events, lossy)
+	return cut.Calls(events, r.lossy(events))
+}
+
+// lossy is until when, in the history's milliseconds, something was lost within a server that lived on:
+// its connections at any time, the work of objects up to the last fault. Below 0 nothing was.
+func (r *caseRun) lossy(events []history.Event) float64 {
+	until := -1.0
+	switch {
+	case slices.ContainsFunc(r.plan, func(f fault.Fault) bool { return f.Verb == fault.Drop || f.Verb == fault.Partition }):
+		until = math.Inf(1)
+	case slices.ContainsFunc(r.plan, fault.Fault.EndsObjects):
+		for _, b := range check.Blows(events) {
+			until = max(until, b.AtMs)
+		}
+	}
+	return until
 }
 
 // readState reads what this run has left, to be compared with what references leave. A
@@ -153,7 +168,9 @@ func (r *caseRun) compares(e check.Evidence) bool {
 	if c := r.camp; !c.refers() || c.report.Verb == "random" {
 		return false
 	}
-	return (!r.plan.Deploys() || r.byHand()) && !e.Restless && len(r.missed) == 0 && !slices.ContainsFunc(r.plan, func(f fault.Fault) bool { return !f.IsKill() && !f.OfMessage() && f.Verb != fault.Hibernate })
+	return (!r.plan.Deploys() || r.byHand()) && !e.Restless && len(r.missed) == 0 && !slices.ContainsFunc(r.plan, func(f fault.Fault) bool {
+		return !f.IsKill() && !f.OfMessage() && !f.EndsObjects() && f.Verb != fault.Hibernate
+	})
 }
 
 // incomparable says why what a run has lost is too much to be compared, or "".
@@ -165,10 +182,19 @@ func (r *caseRun) incomparable(e check.Evidence, lost []cut.Call, sockets []cut.
 	if len(lost) > maxCut || outcomes > cut.MaxOutcomes {
 		return tooMuch
 	}
-	ofMessage := slices.ContainsFunc(r.plan, func(f fault.Fault) bool { return f.OfMessage() && !f.DelaysFrame() })
+	within := slices.ContainsFunc(r.plan, func(f fault.Fault) bool { return f.EndsObjects() || f.OfMessage() && !f.DelaysFrame() })
+	lossy := r.lossy(e.Events)
+	endsObjects := slices.ContainsFunc(r.plan, fault.Fault.EndsObjects)
+	alarms := slices.ContainsFunc(e.Events, func(e history.Event) bool {
+		return e.Kind == history.Point && strings.Contains(e.Text, "/alarm#")
+	})
 	for _, event := range e.Events {
 		switch {
-		case ofMessage && strings.HasPrefix(event.Who, history.SocketPrefix):
+		case endsObjects && event.Kind == history.Fail && event.Op == "":
+			return unconnected
+		case endsObjects && alarms && event.Kind == history.Call && event.AtMs > lossy:
+			return later
+		case within && strings.HasPrefix(event.Who, history.SocketPrefix):
 			return unknowable
 		case event.Kind == history.Call && (event.Text == "chat" || event.Text == "resume") && len(lost) > 0:
 			return cutTurn
@@ -198,10 +224,12 @@ const (
 	between   = "a death has cut a version while it opened what was stored, and another one followed"
 	unordered = "its clients come to no end when what they do at once is done one after the other"
 
-	unrepeated = "a difference that did not come again in two more runs: time alone has made it"
-	tooMuch    = "so many requests and frames were cut that what may have become of them has too many outcomes"
-	unknowable = "what frames of sockets have done cannot be known after a fault of messages"
-	cutTurn    = "a chat turn was cut: the checker of chats judges it"
+	unrepeated  = "a difference that did not come again in two more runs: time alone has made it"
+	tooMuch     = "so many requests and frames were cut that what may have become of them has too many outcomes"
+	unknowable  = "what frames of sockets have done cannot be known after a fault that leaves the server alive"
+	unconnected = "a client of an agent could not connect after the fault, and gave its calls up"
+	later       = "an alarm that the fault has cut comes again seconds later, behind what clients did in the meantime"
+	cutTurn     = "a chat turn was cut: the checker of chats judges it"
 )
 
 // compare asks the oracle. known says that other checkers have found something: then

@@ -97,7 +97,7 @@ func (r *caseRun) askAt(ctx context.Context, pace time.Duration, found []oracle.
 		return nil, false, err
 	}
 	// A death at the end of an answer may cut it in one world and come behind it in the other.
-	alike := slices.Equal(cut.Calls(twin.history.Events(), false), cut.Calls(r.evidence.Events, false))
+	alike := slices.Equal(cut.Calls(twin.history.Events(), -1), cut.Calls(r.evidence.Events, -1))
 	reached = alike && len(twin.missed) == 0 && twin.state != nil && slices.ContainsFunc(found, func(d oracle.Difference) bool { return twin.state.Has(d) })
 	return twin.told, reached, nil
 }

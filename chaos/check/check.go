@@ -47,9 +47,12 @@ func (e Evidence) ends() []history.Blow {
 }
 
 // blows are all faults that the server has survived.
-func (e Evidence) blows() []history.Blow {
+func (e Evidence) blows() []history.Blow { return Blows(e.Events) }
+
+// Blows are all faults that the server has survived in a history.
+func Blows(events []history.Event) []history.Blow {
 	var out []history.Blow
-	for _, ev := range e.Events {
+	for _, ev := range events {
 		var b history.Blow
 		if ev.Kind == history.Note && ev.Who == history.ByFault && json.Unmarshal(ev.Data, &b) == nil {
 			out = append(out, b)

@@ -62,6 +62,7 @@ func Overlapping(events []history.Event) (met []bool) {
 type Ended struct {
 	Step  string
 	Until bool
+	AtMs  float64       // when it was sent
 	End   history.Event // zero if nothing
 }
 
@@ -90,7 +91,7 @@ func Requests(events []history.Event) []Ended {
 		switch e.Kind {
 		case history.Call:
 			at[e.Op] = len(out)
-			out = append(out, Ended{Step: Name(e.Text, e.Data), Until: e.Until})
+			out = append(out, Ended{Step: Name(e.Text, e.Data), Until: e.Until, AtMs: e.AtMs})
 		case history.Return, history.Fail, history.Unknown:
 			if i, known := at[e.Op]; known {
 				out[i].End = e
@@ -102,13 +103,14 @@ func Requests(events []history.Event) []Ended {
 	})
 }
 
-// Calls are the requests whose answers were lost and, if connections within the server were
-// lost too (lossy), those that failed: they may have taken effect or not.
-func Calls(events []history.Event, lossy bool) (out []Call) {
+// Calls are the requests whose answers were lost and those that failed and were sent no later
+// than lossy, in the history's milliseconds, by when something within the server was lost that
+// lived on: they may have taken effect or not. Below 0 nothing was.
+func Calls(events []history.Event, lossy float64) (out []Call) {
 	seen := map[string]int{}
 	for _, c := range Requests(events) {
 		seen[c.Step]++
-		if c.End.Kind == history.Unknown || c.End.Kind == "" || lossy && c.Failed() {
+		if c.End.Kind == history.Unknown || c.End.Kind == "" || c.AtMs <= lossy && c.Failed() {
 			out = append(out, Call{Step: c.Step, N: seen[c.Step], Until: c.Until})
 		}
 	}

@@ -61,3 +61,20 @@ func TestCutSockets(t *testing.T) {
 		t.Errorf("a request that was not sent counts: %v", got)
 	}
 }
+
+// A request that failed may have happened where something was lost within the server, if it was sent by then.
+func TestCallsThatFailed(t *testing.T) {
+	events := []history.Event{
+		{AtMs: 1, Kind: history.Call, Who: "client", Op: "a", Text: "POST /a"},
+		{AtMs: 2, Kind: history.Fail, Who: "client", Op: "a", Text: "POST /a: status 500"},
+		{AtMs: 3, Kind: history.Call, Who: "client", Op: "b", Text: "POST /b"},
+		{AtMs: 4, Kind: history.Fail, Who: "client", Op: "b", Text: "POST /b: status 500"},
+		{AtMs: 5, Kind: history.Call, Who: "client", Op: "c", Text: "POST /c"},
+		{AtMs: 6, Kind: history.Unknown, Who: "client", Op: "c", Text: "lost"},
+	}
+	for until, want := range map[float64]int{-1: 1, 1: 2, 2: 2, 3: 3} {
+		if got := Calls(events, until); len(got) != want {
+			t.Errorf("until %v: %v, want %d", until, got, want)
+		}
+	}
+}
