@@ -3,6 +3,7 @@ package campaign
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -14,6 +15,7 @@ import (
 	"minido.dev/minido/chaos/drive"
 	"minido.dev/minido/chaos/evidence"
 	"minido.dev/minido/chaos/fault"
+	"minido.dev/minido/chaos/sim"
 )
 
 // The reports of shards add up, and the worst decides; a mark that one of them
@@ -48,18 +50,26 @@ func TestChoose(t *testing.T) {
 		plans = append(plans, fault.Plan{{Point: string(rune('0' + len(plans)))}})
 	}
 	c := &campaign{Options: Options{Max: 5}}
-	if got := c.choose(plans); len(got) != 5 || got[1][0].Point != "2" || c.report.Skipped != 5 {
+	if got := c.choose(plans, Case{}); len(got) != 5 || got[1][0].Point != "2" || c.report.Skipped != 5 {
 		t.Errorf("%v", got)
 	}
 	seen := map[string]int{}
 	for shard := 1; shard <= 3; shard++ {
 		c := &campaign{Options: Options{Shard: shard, Shards: 3}}
-		for _, p := range c.choose(plans) {
+		for _, p := range c.choose(plans, Case{}) {
 			seen[p.String()]++
 		}
 	}
 	if len(seen) != 10 {
 		t.Errorf("%v", seen)
+	}
+	clean := Case{states: make([]sim.State, len(plans))} // of pairs of points
+	for i, p := range plans {
+		clean.Points, clean.states[i].Files[0] = append(clean.Points, p[0].Point), byte(i/2)
+	}
+	c = &campaign{Options: Options{Shard: 2, Shards: 2}}
+	if got := fmt.Sprint(c.choose(plans, clean)); got != fmt.Sprint([]fault.Plan{plans[2], plans[3], plans[6], plans[7]}) {
+		t.Errorf("worlds are torn apart: %s", got)
 	}
 }
 

@@ -169,7 +169,7 @@ func enumerate(ctx context.Context, o Options, depth int) (r Report, paceable bo
 			plans = append(plans, c.betweenSteps(clean)...)
 		}
 		c.report.Points = len(plans)
-		plans = c.choose(plans)
+		plans = c.choose(plans, clean)
 		c.tell(len(plans), "%d of %d points to visit", len(plans), c.report.Points)
 		together := together
 		if c.newest() > 0 {
@@ -258,13 +258,18 @@ func (c *campaign) available(p fault.Plan) error {
 	return nil
 }
 
-// choose takes this shard's plans, and no more than the limit.
-func (c *campaign) choose(plans []fault.Plan) []fault.Plan {
+// choose takes this shard's plans, and no more than the limit. Plans that leave the same world
+// belong to one shard.
+func (c *campaign) choose(plans []fault.Plan, clean Case) []fault.Plan {
 	if c.Shards > 0 {
+		groups := alone(plans)
+		if c.newest() <= 0 {
+			groups = together(plans, clean)
+		}
 		var mine []fault.Plan
-		for i, p := range plans {
+		for i, g := range groups {
 			if i%c.Shards == c.Shard-1 {
-				mine = append(mine, p)
+				mine = append(mine, g.all()...)
 			}
 		}
 		plans = mine

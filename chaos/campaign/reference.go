@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"iter"
-	"math"
 	"os"
 	"slices"
 	"strings"
@@ -106,22 +105,7 @@ func (f *reference) take(r *caseRun, dir string, restless bool) error {
 // cutIn are the requests whose answers were lost and those that failed where something within the
 // server was lost. They too may have taken effect or not.
 func (r *caseRun) cutIn(events []history.Event) []cut.Call {
-	return cut.Calls(events, r.lossy(events))
-}
-
-// lossy is until when, in the history's milliseconds, something was lost within a server that lived on:
-// its connections at any time, the work of objects up to the last fault. Below 0 nothing was.
-func (r *caseRun) lossy(events []history.Event) float64 {
-	until := -1.0
-	switch {
-	case slices.ContainsFunc(r.plan, func(f fault.Fault) bool { return f.Verb == fault.Drop || f.Verb == fault.Partition }):
-		until = math.Inf(1)
-	case slices.ContainsFunc(r.plan, fault.Fault.EndsObjects):
-		for _, b := range check.Blows(events) {
-			until = max(until, b.AtMs)
-		}
-	}
-	return until
+	return cut.Calls(events, check.LostUntil(r.plan, events))
 }
 
 // readState reads what this run has left, to be compared with what references leave. A
@@ -153,13 +137,8 @@ func (c *campaign) refers() bool {
 
 // byHand reports whether a person has killed (Options.Step), of which the plan says nothing.
 func (r *caseRun) byHand() bool {
-	planned := 0
-	for _, f := range r.plan {
-		if f.IsKill() {
-			planned++
-		}
-	}
-	return r.camp.Step != nil && len(r.result.Kills) > planned
+	planned := slices.DeleteFunc(slices.Clone(r.plan), func(f fault.Fault) bool { return !f.IsKill() })
+	return r.camp.Step != nil && len(r.result.Kills) > len(planned)
 }
 
 // compares reports whether the state of this run can be compared: its faults are
@@ -183,8 +162,7 @@ func (r *caseRun) incomparable(e check.Evidence, lost []cut.Call, sockets []cut.
 		return tooMuch
 	}
 	within := slices.ContainsFunc(r.plan, func(f fault.Fault) bool { return f.EndsObjects() || f.OfMessage() && !f.DelaysFrame() })
-	lossy := r.lossy(e.Events)
-	endsObjects := slices.ContainsFunc(r.plan, fault.Fault.EndsObjects)
+	lossy, endsObjects := check.LostUntil(r.plan, e.Events), slices.ContainsFunc(r.plan, fault.Fault.EndsObjects)
 	alarms := slices.ContainsFunc(e.Events, func(e history.Event) bool {
 		return e.Kind == history.Point && strings.Contains(e.Text, "/alarm#")
 	})
