@@ -159,7 +159,7 @@ func (c *closures) assemble(k *closureKind, n *gojaNewFunc, machine unsafe.Point
 	p.names[0], p.names[1] = "length", "name"
 	base.propNames = p.names[:]
 	fn.stash, fn.privEnv = *(*unsafe.Pointer)(unsafe.Add(machine, c.stash)), *(*unsafe.Pointer)(unsafe.Add(machine, c.private))
-	fn.prg, fn.src, fn.strict = n.prg, n.source, n.strict
+	fn.prg, fn.src, fn.strict = theWriting.latest(n.prg), n.source, n.strict
 	return o
 }
 

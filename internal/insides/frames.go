@@ -46,7 +46,11 @@ func (m Machine) Calls(list []Call, most int) []Call {
 func (in *Goja) Runs(fn *goja.Object, program unsafe.Pointer) bool {
 	v := in.implementation(fn)
 	offset, ok := in.programs[v.Type()]
-	return ok && *(*unsafe.Pointer)(unsafe.Add(v.UnsafePointer(), offset)) == program
+	if !ok {
+		return false
+	}
+	its := *(**goja.Program)(unsafe.Add(v.UnsafePointer(), offset))
+	return its != nil && unsafe.Pointer(theWriting.latest(its)) == program
 }
 
 // Constructs reports whether c is a construction by fn, called by caller. goja leaves the

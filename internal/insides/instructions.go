@@ -149,6 +149,7 @@ func Instrument(program *goja.Program) bool {
 		if lp.known {
 			lp.publish()
 			lp.bigOperators()
+			theWriting.learn(&look{})
 		}
 	})
 	if !j.known || program == nil {

@@ -6,6 +6,8 @@ import (
 	"unsafe"
 
 	"github.com/dop251/goja"
+
+	"minido.dev/minido/internal/insides/written"
 )
 
 // goja's machine calls a method for each instruction, and each result of arithmetic is
@@ -136,24 +138,6 @@ var looped = [...]struct {
 	{"call", reflect.Uint32, opCall}, {"_ret", reflect.Struct, opReturn},
 	{"enterFuncStashless", reflect.Pointer, opEnter}, {"enterBlock", reflect.Pointer, opEnterBlock}, {"leaveBlock", reflect.Pointer, opLeaveBlock},
 }
-
-// loopSamples are programs that have each of these instructions.
-const loopSamples = `(function (a, b) {
-	"use strict";
-	let c = 1, f = 1.5; var d; c = a + b - c * a / b % c; c = a & b | c ^ a; c = a << b >> c >>> a; c += 1;
-	d = a < b; d = a <= b; d = a > b; d = a >= b; d = a == b; d = a != b; d = a === b; d = a !== b;
-	c++; c--; d = -a; d = +a; d = ~a; d = !a; d = typeof a; d = a++; a = d = c = b;
-	if (a && b || c) d = a?.b; d = a ?? b; d ??= c; a = a || b; for (;;) { if (a) break; } do { a(); } while (b);
-	d = a.b + a.length; a.b(c); a[b] = c; d = a[b] = c; d = a[b]++; a.b += 1; d = [a, b] = c; 
-	{ let e = a; d = e; e = 1; }
-	return this;
-})
-;(function (a, b) { a[b] = 1; let c = a[b] = 2; return c; })
-;(function (a, b = 1) { let c = a, g; var h; g = h = c; c = g; h = c; let k = () => a + c; c = 2; g = c = 3; c++; return k; })
-;(function (a, ...rest) { let c = a, d; var h; const f = () => a; d = c; h = d; d = h = c; c = d = h; let q; q = c; { let z = c; z = q; q = z = 5; } return h + q; })
-;(function (a) { var h = a; return () => { h = 1; return h; }; })
-;(function (x) { "use strict"; let c = 0, e; const m = (y) => { c = y; e = c = y; let h = x + c; h = c; return h; }; return m; })
-`
 
 // gojaMachine mirrors the beginning of goja's virtual machine.
 type gojaMachine struct {
@@ -302,7 +286,7 @@ func (lp *loop) learn(l *look) {
 		return
 	}
 	l.beginning(reflect.TypeFor[gojaStash](), stash.Type)
-	program, err := goja.Compile("", loopSamples, false)
+	program, err := goja.Compile("", written.LoopSamples, false)
 	if !l.is("an instruction", "compiled", err == nil) || !l.known() {
 		return
 	}

@@ -5,7 +5,9 @@ import (
 	"unsafe"
 
 	"github.com/dop251/goja"
+
 	"github.com/dop251/goja/unistring"
+	"minido.dev/minido/internal/insides/numbers"
 )
 
 // loopBudget is how many jumps back, calls and instructions of goja's the loop makes
@@ -660,7 +662,7 @@ func equality(op opcode, a, b *goja.Value) (kind, uint64) {
 	default:
 		return noNumber, 0
 	}
-	return truth(equal == (op == opEqual || op == opStrictEqual))
+	return numbers.Truth(equal == (op == opEqual || op == opStrictEqual))
 }
 
 // simple reports whether a value with this table is one that the loop knows.

@@ -39,6 +39,7 @@ var parts = []part{
 	{"closures", "goja", "functions in one piece", "each function that is evaluated makes nine pieces, which is slower", func(l *look) { new(closures).learn(l) }},
 	{"coercions", "goja", "the order in which a pattern that assigns refuses undefined and null", "it does so before it looks at what its first property is assigned to", func(l *look) { new(coercions).learn(l) }},
 	{"loop", "goja", "numbers, comparisons, jumps, calls, elements and properties without a call of goja for each instruction; BigInts in one piece; a bound of BigInts in operators", "programs run two to three times slower, and a helper bounds what is on the right of an operator", func(l *look) { new(loop).learn(l) }},
+	{"programs", "goja", "what was compiled, for later processes", "each process compiles what it evaluates, which is half of its start", func(l *look) { new(writing).learn(l) }},
 }
 
 // Unknown tells of each part that is not as expected what is lost, as a line for a

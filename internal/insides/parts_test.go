@@ -19,7 +19,7 @@ func TestInsidesAreKnown(t *testing.T) {
 	for name, known := range map[string]bool{
 		"the virtual machine": TheGoja().Known, "values": ThePlainLayout().Known, "maps": TheMapNames().Known, "typed arrays": TheHalves().Known,
 		"views": TheViews().Known, "iterators": len(TheIterators().Places) == 2, "names": NamedOffset().Known, "regular expressions": theRegexpLayout().ok, "frames": FramesKnown(), "promises": ThePromises().Known, "thenables": TheThenables().Known,
-		"async functions": instrumented() && theAsyncs.known, "arguments": instrumented() && theCounting.known, "iterations": instrumented() && theIterations.known, "enumerations": instrumented() && theEnumerations.known, "closures": instrumented() && theClosures.known, "coercions": instrumented() && theCoercions.known, "loop": instrumented() && theLoop.known,
+		"async functions": instrumented() && theAsyncs.known, "arguments": instrumented() && theCounting.known, "iterations": instrumented() && theIterations.known, "enumerations": instrumented() && theEnumerations.known, "closures": instrumented() && theClosures.known, "coercions": instrumented() && theCoercions.known, "loop": instrumented() && theLoop.known, "programs": instrumented() && theWriting.known,
 	} {
 		if !known {
 			t.Errorf("%s: not known", name)
@@ -86,6 +86,10 @@ func TestUnknownParts(t *testing.T) {
 	lp := &loop{}
 	if lp.learn(&look{wrong: "goja._op_lt"}); lp.known {
 		t.Error("the loop is known")
+	}
+	w := &writing{}
+	if w.learn(&look{wrong: "goja.newRegexp"}); w.known {
+		t.Error("programs are known")
 	}
 	it := &iterations{}
 	if it.learn(&look{wrong: "goja.iterNext"}); it.known {

@@ -33,9 +33,10 @@ func (in *instance) ahead() *Ahead {
 }
 
 // Compile makes the program of the next module, which may be done off the loop; false
-// if none is left.
+// if none is left: then programs are kept for later processes.
 func (a *Ahead) Compile() bool {
 	if len(a.left) == 0 {
+		_ = a.in.b.KeepPrograms() // a cache that cannot be written costs time at the next start, no more
 		return false
 	}
 	if m := a.in.b.modules[a.left[0]]; m.low.code != "" {

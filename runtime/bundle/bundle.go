@@ -211,3 +211,25 @@ func (b *Bundle) Remember(add bool) error {
 	}
 	return b.bundler.store.uses.Replace(keys)
 }
+
+// KeepPrograms writes the programs of the modules that are compiled to the cache directory, if
+// one of them is not kept there, so that later processes need not compile them. Without a
+// cache directory it does nothing. Safe for concurrent use.
+func (b *Bundle) KeepPrograms() error {
+	var keys []uses.Key
+	var units []*unit
+	for _, m := range b.modules {
+		if m.compiled.Load() {
+			keys, units = append(keys, useOf(m.unit)), append(units, m.unit)
+		}
+	}
+	kept := b.bundler.store.programs
+	if !kept.Lacks(keys) {
+		return nil
+	}
+	list := map[uses.Key]string{}
+	for i, u := range units {
+		list[keys[i]] = u.write()
+	}
+	return kept.Save(list)
+}

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/evanw/esbuild/pkg/api"
+
+	"minido.dev/minido/runtime/bundle/tsconfig"
 )
 
 // The functions here run only when something is wrong. They hand one file to
@@ -22,7 +24,7 @@ func (b *Bundler) source(u *unit) (source, bool) {
 		return src, true
 	}
 	_, src.loader = b.classify(u.path)
-	src.tsconfig = newTSConfigs(b.opts.TSConfig).forFile(u.path)
+	src.tsconfig = tsconfigOf(tsconfig.New(b.opts.TSConfig), u.path)
 	if src.text == "" {
 		text, err := os.ReadFile(u.path)
 		if err != nil {

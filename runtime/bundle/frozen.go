@@ -10,22 +10,23 @@ import (
 	"strings"
 
 	"minido.dev/minido/runtime/bundle/pack"
+	"minido.dev/minido/runtime/bundle/programs"
 )
 
 // A frozen bundle is a linked one as a file: which file is imported from where is
 // not looked up again, and a source that has changed since is not noticed. It is
 // for those who start the same worker again and again and want the same one each
-// time. With it goes which modules were evaluated: Thaw compiles them, and Load
+// time. With it goes which modules were evaluated, and their programs: Thaw reads these, and Load
 // evaluates also those that could wait; and which positions were mapped to which places
 // of the sources, which takes the maps of whole packages to find out.
 
-const frozenVersion = "frozen-2 " + cacheVersion
+func frozenVersion() string { return "frozen-3 " + cacheVersion + " " + programs.Build() }
 
 // Freeze writes b to the file at path, in one step. What was evaluated until then
 // counts as what will be.
 func (b *Bundle) Freeze(path string) error {
 	w := packWriter{}
-	w.Text(frozenVersion)
+	w.Text(frozenVersion())
 	warnings, err := json.Marshal(b.Warnings)
 	if err != nil {
 		return fmt.Errorf("freeze the bundle: %w", err)
@@ -60,7 +61,7 @@ func Thaw(path string, opts Options) *Bundle {
 	}
 	body, ok := pack.Open(data)
 	r := packReader{body}
-	if !ok || r.Text() != frozenVersion {
+	if !ok || r.Text() != frozenVersion() {
 		return nil
 	}
 	b := &Bundle{frozen: true, bundler: &Bundler{opts: opts.normalized(), store: openStore("", "")}, byName: map[string]int{}, additional: map[string]int{}}
@@ -131,7 +132,10 @@ func (w *packWriter) module(m *module, ids map[*unit]int) error {
 	w.Flag(m.deferred)
 	w.Flag(m.circular)
 	w.Flag(m.waits)
-	w.Flag(m.used.Load())
+	used := m.used.Load()
+	if w.Flag(used); used && m.low != nil && m.low.code != "" {
+		w.Text(m.write())
+	}
 	return nil
 }
 
@@ -171,6 +175,9 @@ func (r *packReader) module(m *module, earlier []*module) {
 	m.deferred, m.circular, m.waits = r.Flag(), r.Flag(), r.Flag()
 	if r.Flag() {
 		m.used.Note()
+		if m.low != nil && m.low.code != "" {
+			m.written = r.Text()
+		}
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/evanw/esbuild/pkg/api"
 
 	"minido.dev/minido/runtime/bundle/glob"
+	"minido.dev/minido/runtime/bundle/tsconfig"
 )
 
 // keepSource bounds the project files whose text stays in memory for code
@@ -74,7 +75,7 @@ func (b *Bundler) load(s *scan, a api.OnLoadArgs, name string) (*unit, []Message
 			return nil, []Message{{File: name, Text: err.Error()}}
 		}
 	}
-	src.tsconfig = s.ts.forFile(a.Path)
+	src.tsconfig = tsconfigOf(s.ts, a.Path)
 	src.split, src.entry = b.splitOf(src), src.path == b.opts.Entry
 	return b.lowered(src, name)
 }
@@ -133,7 +134,7 @@ func (b *Bundler) lowered(src source, name string) (*unit, []Message) {
 	if u := b.lastUnit(name); u != nil && u.low != nil && u.low.key == key && u.low.globs == nil {
 		return u, nil
 	}
-	u := &unit{path: src.path, name: strings.TrimPrefix(name, virtualNamespace+":")}
+	u := &unit{path: src.path, name: strings.TrimPrefix(name, virtualNamespace+":"), kept: b.store.programs}
 	u.counted = src.loader != api.LoaderJSON && b.opts.Counting.wants(src.path)
 	if !inNodeModules(src.path) && len(src.text) <= keepSource || src.loader == api.LoaderJSON {
 		u.text = src.text
@@ -161,4 +162,13 @@ func (b *Bundler) splitOf(src source) []string {
 		return nil
 	}
 	return b.opts.deferredRegions(src.path, src.text, newPackages())
+}
+
+// tsconfigOf is the TsconfigRaw text of a file: `{}` for installed packages, as esbuild
+// ignores what they ship.
+func tsconfigOf(files *tsconfig.Files, path string) string {
+	if inNodeModules(path) {
+		return "{}"
+	}
+	return files.Of(path)
 }

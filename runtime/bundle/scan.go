@@ -14,6 +14,8 @@ import (
 	"sync"
 
 	"github.com/evanw/esbuild/pkg/api"
+
+	"minido.dev/minido/runtime/bundle/tsconfig"
 )
 
 // Bundler builds one worker, again and again. It keeps esbuild's incremental
@@ -45,7 +47,7 @@ type stamp struct {
 // scan is the state of one build. Guarded by Bundler.mu.
 type scan struct {
 	pkgs     *packages
-	ts       *tsconfigs
+	ts       *tsconfig.Files
 	seen     map[string]*unit
 	messages []Message // errors
 	warnings []Message
@@ -118,7 +120,7 @@ func (b *Bundler) Build() (*Bundle, error) {
 
 // begin makes the state of a build, in which nobody looks for what is absent.
 func (b *Bundler) begin(absent map[string]bool) *scan {
-	s := &scan{pkgs: newPackages(), ts: newTSConfigs(b.opts.TSConfig), seen: map[string]*unit{}, broken: map[string]bool{}, absent: absent}
+	s := &scan{pkgs: newPackages(), ts: tsconfig.New(b.opts.TSConfig), seen: map[string]*unit{}, broken: map[string]bool{}, absent: absent}
 	b.mu.Lock()
 	b.scan = s
 	b.mu.Unlock()
@@ -441,11 +443,9 @@ func (b *Bundler) collectInputs(s *scan, err error) []string {
 		}
 	}
 	s.pkgs.mu.Unlock()
-	s.ts.mu.Lock()
-	for f := range s.ts.files {
+	for _, f := range s.ts.Read() {
 		set[f] = true
 	}
-	s.ts.mu.Unlock()
 	set[filepath.Join(b.opts.Dir, "package.json")] = true
 	for _, dir := range s.dirs {
 		set[dir] = true

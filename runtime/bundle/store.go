@@ -13,6 +13,7 @@ import (
 	"sync"
 
 	"minido.dev/minido/runtime/bundle/pack"
+	"minido.dev/minido/runtime/bundle/programs"
 	"minido.dev/minido/runtime/bundle/uses"
 )
 
@@ -24,8 +25,9 @@ import (
 // The fields after mu are guarded by it; the packs are read before the first
 // use and only replaced by save.
 type store struct {
-	paths [2]string  // "" without a cache directory
-	uses  *uses.List // what earlier processes evaluated
+	paths    [2]string  // "" without a cache directory
+	uses     *uses.List // what earlier processes evaluated
+	programs *programs.Store
 
 	mu    sync.Mutex
 	packs [2]map[[sha256.Size]byte]*lowered
@@ -33,6 +35,7 @@ type store struct {
 	dirty bool             // soft has entries that the packs lack
 }
 
+// useOf is what is kept of the unit by.
 func useOf(u *unit) uses.Key {
 	k := uses.Key{File: u.low.key}
 	if u.whole != nil {
@@ -65,6 +68,7 @@ func openStore(dir, entry string) *store {
 	}
 	if dir == "" {
 		s.uses = uses.Read("", cacheVersion)
+		s.programs = programs.Open("")
 		return s
 	}
 	id := sha256.Sum256([]byte(entry))
@@ -84,6 +88,7 @@ func openStore(dir, entry string) *store {
 		}
 	}
 	s.uses = uses.Read(filepath.Join(dir, fmt.Sprintf("bundle-%s.uses", hex.EncodeToString(id[:6]))), cacheVersion)
+	s.programs = programs.Open(filepath.Join(dir, fmt.Sprintf("bundle-%s.programs", hex.EncodeToString(id[:6]))))
 	return s
 }
 

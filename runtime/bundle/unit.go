@@ -3,6 +3,7 @@ package bundle
 import (
 	"fmt"
 	"sync"
+	"sync/atomic"
 
 	"github.com/dop251/goja"
 	"github.com/dop251/goja/parser"
@@ -10,6 +11,7 @@ import (
 	"minido.dev/minido/internal/insides"
 	"minido.dev/minido/runtime/bundle/counting"
 	"minido.dev/minido/runtime/bundle/mend"
+	"minido.dev/minido/runtime/bundle/programs"
 	"minido.dev/minido/runtime/bundle/sourcemap"
 	"minido.dev/minido/runtime/bundle/uses"
 	"minido.dev/minido/runtime/wasm"
@@ -32,6 +34,10 @@ type unit struct {
 
 	used uses.Mark // by some runtime
 
+	kept     *programs.Store // may have its program; nil for one of a frozen bundle
+	written  string          // its program, in a frozen bundle or once it was asked for; "" if there is none
+	compiled atomic.Bool     // it has a program
+
 	once sync.Once
 	prog *goja.Program
 	plan *counting.Plan // nil unless counted
@@ -51,13 +57,18 @@ type unit struct {
 // divide makes the parts of a prebuilt bundle. It is called once, by who made u.
 func (u *unit) divide() {
 	for _, p := range u.low.parts {
-		u.parts = append(u.parts, &unit{path: u.path, name: u.name + "#" + p.path, low: p.low, whole: u})
+		u.parts = append(u.parts, &unit{path: u.path, name: u.name + "#" + p.path, low: p.low, whole: u, kept: u.kept})
 	}
 }
 
-// program compiles the unit at its first use. It is safe for concurrent use.
+// program compiles the unit at its first use, unless its program was kept. It is safe for
+// concurrent use.
 func (u *unit) program() (*goja.Program, error) {
 	u.once.Do(func() {
+		if u.prog = u.keptProgram(); u.prog != nil {
+			u.compiled.Store(true)
+			return
+		}
 		ast, err := goja.Parse(u.name, u.low.code, parser.WithDisableSourceMaps)
 		if err == nil {
 			if u.counted {
@@ -68,6 +79,7 @@ func (u *unit) program() (*goja.Program, error) {
 			}
 			if err == nil {
 				insides.Instrument(u.prog)
+				u.compiled.Store(true)
 			}
 		}
 		if err != nil {
@@ -75,4 +87,28 @@ func (u *unit) program() (*goja.Program, error) {
 		}
 	})
 	return u.prog, u.err
+}
+
+// keptProgram is one that an earlier process has compiled, nil if there is none.
+func (u *unit) keptProgram() *goja.Program {
+	if u.kept != nil && !u.counted {
+		u.written = u.kept.Program(useOf(u))
+	}
+	if u.written == "" {
+		return nil
+	}
+	return insides.ReadProgram(u.written, u.name, u.low.code)
+}
+
+// write is the unit's program for later processes; "" if it cannot be kept.
+func (u *unit) write() string {
+	p, err := u.program()
+	if err != nil || u.counted {
+		return ""
+	}
+	if u.written == "" {
+		text, _ := insides.WriteProgram(p) // one that cannot be written is compiled each time
+		return string(text)
+	}
+	return u.written
 }

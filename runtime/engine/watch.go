@@ -12,6 +12,7 @@ import (
 
 	"minido.dev/minido/internal/clock"
 	"minido.dev/minido/internal/insides"
+	"minido.dev/minido/internal/insides/interrupts"
 )
 
 // Resource is what a limit bounds.
@@ -91,7 +92,7 @@ type Watchdog struct {
 	native atomic.Pointer[func()]        // interrupts what the turn may wait for outside JavaScript
 
 	patience   *Patience // nil: a turn is stopped at the limit alone
-	interrupts *insides.Interrupts
+	interrupts *interrupts.Interrupts
 }
 
 // Patience has a turn that computes for long fail instead of the isolate: an error is

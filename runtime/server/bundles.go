@@ -42,14 +42,15 @@ func (b *Bundles) Renew() {
 	b.made = nil
 }
 
-// Remember writes to the servers' cache directories what their bundles evaluated until now.
+// Remember writes to the servers' cache directories what their bundles evaluated until now, and
+// the programs of that.
 func (b *Bundles) Remember() error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	var errs []error
 	for _, k := range b.made { // order-independent: each has its own file
 		if k.bundle != nil && !k.frozen {
-			errs = append(errs, k.bundle.Remember(false))
+			errs = append(errs, k.bundle.Remember(false), k.bundle.KeepPrograms())
 		}
 	}
 	return errors.Join(errs...)

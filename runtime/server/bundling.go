@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"os/exec"
@@ -78,7 +79,7 @@ func (b *bundling) remember() {
 	if last == nil || !wanted {
 		return
 	}
-	if err := last.Remember(true); err != nil { // costs time at the next start, no more
+	if err := errors.Join(last.Remember(true), last.KeepPrograms()); err != nil { // costs time at the next start, no more
 		b.mu.Lock()
 		b.mute = true
 		b.mu.Unlock()

@@ -1,43 +1,43 @@
-package bundle
+// Package tsconfig finds and merges tsconfig files, for who transforms one file at a time.
+package tsconfig
 
 import (
 	"encoding/json"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 
 	"github.com/tailscale/hujson"
 )
 
-// tsOptions are the compiler options that change how a file is lowered; paths
+// options are the compiler options that change how a file is lowered; paths
 // and baseUrl are the outer build's business.
-var tsOptions = []string{
+var options = []string{
 	"alwaysStrict", "experimentalDecorators", "emitDecoratorMetadata", "importsNotUsedAsValues",
 	"jsx", "jsxFactory", "jsxFragmentFactory", "jsxImportSource", "preserveValueImports",
 	"strict", "target", "useDefineForClassFields", "verbatimModuleSyntax",
 }
 
-// tsconfigs finds and merges tsconfig files. Guarded by mu; lives for one
-// build.
-type tsconfigs struct {
-	forced string // Options.TSConfig
+// Files are the tsconfig files of a project, each read once. Safe for concurrent use.
+type Files struct {
+	forced string
 
 	mu    sync.Mutex
 	dirs  map[string]string // directory → raw config for esbuild
 	files map[string]bool   // every file read, for the watcher
 }
 
-func newTSConfigs(forced string) *tsconfigs {
-	return &tsconfigs{forced: forced, dirs: map[string]string{}, files: map[string]bool{}}
+// New looks for files beside and above the sources, or takes the forced one for all of them.
+func New(forced string) *Files {
+	return &Files{forced: forced, dirs: map[string]string{}, files: map[string]bool{}}
 }
 
-// forFile is the TsconfigRaw text of a file: `{}` for installed packages, as
-// esbuild ignores what they ship.
-func (t *tsconfigs) forFile(path string) string {
-	if inNodeModules(path) {
-		return "{}"
-	}
+// Of is the text that esbuild takes for a file (TsconfigRaw). For installed packages,
+// whose own esbuild ignores, it is not to be asked.
+func (t *Files) Of(path string) string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.forced != "" {
@@ -49,7 +49,14 @@ func (t *tsconfigs) forFile(path string) string {
 	return t.lookup(filepath.Dir(path))
 }
 
-func (t *tsconfigs) lookup(dir string) string {
+// Read lists every file that was read, for who watches them.
+func (t *Files) Read() []string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return slices.Sorted(maps.Keys(t.files))
+}
+
+func (t *Files) lookup(dir string) string {
 	if raw, ok := t.dirs[dir]; ok {
 		return raw
 	}
@@ -64,7 +71,7 @@ func (t *tsconfigs) lookup(dir string) string {
 	return raw
 }
 
-func (t *tsconfigs) raw(file string) string {
+func (t *Files) raw(file string) string {
 	merged := map[string]json.RawMessage{}
 	t.merge(file, merged, 0)
 	text, err := json.Marshal(map[string]any{"compilerOptions": merged})
@@ -76,7 +83,7 @@ func (t *tsconfigs) raw(file string) string {
 
 // merge applies file's `extends` and then its own options to out. Errors in
 // the files are reported by the outer build, which reads them too.
-func (t *tsconfigs) merge(file string, out map[string]json.RawMessage, depth int) {
+func (t *Files) merge(file string, out map[string]json.RawMessage, depth int) {
 	t.files[file] = true
 	text, err := os.ReadFile(file)
 	if err != nil || depth > 16 {
@@ -97,7 +104,7 @@ func (t *tsconfigs) merge(file string, out map[string]json.RawMessage, depth int
 			t.merge(path, out, depth+1)
 		}
 	}
-	for _, name := range tsOptions {
+	for _, name := range options {
 		if v, ok := raw.CompilerOptions[name]; ok {
 			out[name] = v
 		}

@@ -1,0 +1,74 @@
+// Package numbers is how the loop of package insides has numbers and booleans outside of
+// memory: a kind and 64 bits.
+package numbers
+
+import "math"
+
+// Kind is what is in the bits of a number.
+type Kind = uint8
+
+// The kinds.
+const (
+	None Kind = iota
+	Integer       // an int64, within what a float64 has exactly
+	Float
+	Boolean Kind = 4
+)
+
+// MaxExact is up to where goja has integers.
+const MaxExact = 1 << 53
+
+// FloatOf is a number as a float64.
+func FloatOf(k Kind, bits uint64) float64 {
+	if k == Integer {
+		return float64(int64(bits))
+	}
+	return math.Float64frombits(bits)
+}
+
+// Canonical is a float as goja has it: an integer if it is one.
+func Canonical(f float64) (Kind, uint64) {
+	if i := int64(f); float64(i) == f && i >= -MaxExact && i <= MaxExact && (i != 0 || !math.Signbit(f)) {
+		return Integer, uint64(i)
+	}
+	return Float, math.Float64bits(f)
+}
+
+// CanonicalInteger is an integer as goja has it: a float if it is long.
+func CanonicalInteger(i int64) (Kind, uint64) {
+	if i >= -MaxExact && i <= MaxExact {
+		return Integer, uint64(i)
+	}
+	return Float, math.Float64bits(float64(i))
+}
+
+// Int32Of is ToInt32 (ECMA-262, 7.1.6).
+func Int32Of(k Kind, bits uint64) int32 {
+	if k == Integer {
+		return int32(bits)
+	}
+	f := math.Float64frombits(bits)
+	if f > -MaxExact && f < MaxExact {
+		return int32(int64(f))
+	}
+	if f != f || math.IsInf(f, 0) {
+		return 0
+	}
+	return int32(int64(math.Mod(f, 1<<32)))
+}
+
+// Truth is a boolean.
+func Truth(b bool) (Kind, uint64) {
+	if b {
+		return Boolean, 1
+	}
+	return Boolean, 0
+}
+
+// PlainNaN is a float whose NaN has the bits that goja's has.
+func PlainNaN(f float64) float64 {
+	if f != f {
+		return math.NaN()
+	}
+	return f
+}
