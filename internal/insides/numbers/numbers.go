@@ -9,8 +9,8 @@ type Kind = uint8
 
 // The kinds.
 const (
-	None Kind = iota
-	Integer       // an int64, within what a float64 has exactly
+	None    Kind = iota
+	Integer      // an int64, within what a float64 has exactly
 	Float
 	Boolean Kind = 4
 )
