@@ -21,20 +21,20 @@ func (r *caseRun) sentAgain(ctx context.Context, e check.Evidence, got oracle.St
 	var allowed []oracle.State
 	for i := range r.camp.orders() {
 		for o := range possible(lost, cut.Sockets(e.Events), r.places()) {
-			once := true
-			for number, before := range again { // order-independent: a question
-				once = once && o.Delivered[number] == before
-			}
-			if !once {
+			if !arriveOnce(again, o) {
 				continue
 			}
 			f := r.referTo(ctx, i, o.Lost, drive.Breaks{After: cut.Breaks(e.Events), Delivered: o.Delivered}, o.deploys)
 			if f.err != nil {
 				return nil, f.err
 			}
-			if f.state != nil {
-				allowed = append(allowed, *f.state)
+			if f.state == nil {
+				continue
 			}
+			if oracle.Same(got, *f.state, mask) {
+				return nil, nil // others can change nothing
+			}
+			allowed = append(allowed, *f.state)
 		}
 	}
 	if len(allowed) == 0 {
@@ -45,4 +45,14 @@ func (r *caseRun) sentAgain(ctx context.Context, e check.Evidence, got oracle.St
 		return nil, nil
 	}
 	return differences, nil
+}
+
+// arriveOnce reports whether each frame that was sent again arrives once in an outcome.
+func arriveOnce(again map[int]int, o possibility) bool {
+	for number, before := range again { // order-independent: a question
+		if o.Delivered[number] != before {
+			return false
+		}
+	}
+	return true
 }

@@ -216,7 +216,7 @@ func (a *asyncs) instrument(instruction *words) {
 		if kind := &a.kinds[i]; instruction.tab == kind.made.table {
 			home := false
 			for _, p := range a.programs.inner(unsafe.Slice(instruction, 1), nil) {
-				a.programs.each(p, func(i *words) { home = home || i.tab == a.loadSuper })
+				a.programs.each(p, func(i *words) { home = home || i.tab == a.loadSuper || theWriting.looksHome(i) })
 			}
 			if !home {
 				instruction.tab = unsafe.Pointer(kind.made.ours)

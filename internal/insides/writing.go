@@ -117,6 +117,12 @@ func readFunction(instruction, machine unsafe.Pointer) {
 	}
 }
 
+// looksHome reports whether an instruction stands for a function in which something looks for a
+// home object.
+func (w *writing) looksHome(i *words) bool {
+	return w.known && i.tab == unsafe.Pointer(w.unread) && (*written.Function)(i.data).Super()
+}
+
 // latest is a program, or what was read where it stands for a function.
 func (w *writing) latest(p *goja.Program) *goja.Program {
 	if !w.known {

@@ -84,7 +84,7 @@ const behaving = `(function () {
 	function named(a, b = 2, ...c) { return [a, b, c.length, arguments.length, this === undefined].join(); }
 	const arrow = (x) => x * 2, nested = () => () => () => arrow(21);
 	class Base { #p = 1; static s = "s"; constructor(x) { this.x = x; } get p() { return this.#p; } bump() { return ++this.#p; } has(o) { return #p in o; } }
-	class Derived extends Base { y = this.x + 1; constructor(...a) { super(...a); } bump() { return super.bump() + 100; } static make() { return new this(5); } }
+	class Derived extends Base { y = this.x + 1; constructor(...a) { super(...a); } bump() { return super.bump() + 100; } static make() { return new this(5); } async later() { return (await 1) + super.bump(); } async inner() { const f = async () => { await 1; return super.p; }; return await f() + (await (async () => 1)()); } }
 	function* gen(n) { for (let i = 0; i < n; i++) { const got = yield i; if (got) out.push("got " + got); } return "end"; }
 	const object = { m() { return typeof super.toString; }, get g() { return "getter"; }, ["c" + 1](v) { return v; } };
 	out.push(named(1), named.call(null, 1, 3, 4, 5), nested()()(), arrow(4), arrow(5));
@@ -99,6 +99,7 @@ const behaving = `(function () {
 	label: for (const x of [1, 2, 3]) { for (const k in { a: 1 }) { if (x === 2) continue label; out.push(x + k); } }
 	try { try { throw 1; } finally { out.push("finally"); } } catch (e) { out.push("caught " + e); }
 	out.push(eval("arrow(50)"), typeof undeclared, void 0, null ?? "x", d?.["x"], delete object.g, "g" in object);
+	d.later().then((v) => out.push("later " + v)); d.inner().then((v) => out.push("inner " + v));
 	(async () => { const a = await 1; out.push("async " + a); try { await Promise.reject(new Error("late")); } catch (e) { out.push(e.message); } })();
 	return () => out.map(String).join("\n");
 })()`
@@ -126,7 +127,7 @@ func TestReadProgramsBehave(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := behaves(t, program)
-	if !strings.Contains(want, "behaving.js:") || !strings.Contains(want, "late") {
+	if !strings.Contains(want, "behaving.js:") || !strings.Contains(want, "late\n") || !strings.Contains(want, "later 5\n") || !strings.Contains(want, "inner 5") {
 		t.Fatal(want)
 	}
 	read := reread(t, program, "behaving.js", behaving)

@@ -212,15 +212,14 @@ func (b *Bundle) Remember(add bool) error {
 	return b.bundler.store.uses.Replace(keys)
 }
 
-// KeepPrograms writes the programs of the modules that are compiled to the cache directory, if
-// one of them is not kept there, so that later processes need not compile them. Without a
-// cache directory it does nothing. Safe for concurrent use.
+// KeepPrograms adds the programs of the modules that are compiled to those in the cache
+// directory, so that later processes need not compile them. Without a cache directory it does
+// nothing. Safe for concurrent use.
 func (b *Bundle) KeepPrograms() error {
 	var keys []uses.Key
-	var units []*unit
 	for _, m := range b.modules {
 		if m.compiled.Load() {
-			keys, units = append(keys, useOf(m.unit)), append(units, m.unit)
+			keys = append(keys, useOf(m.unit))
 		}
 	}
 	kept := b.bundler.store.programs
@@ -228,8 +227,14 @@ func (b *Bundle) KeepPrograms() error {
 		return nil
 	}
 	list := map[uses.Key]string{}
-	for i, u := range units {
-		list[keys[i]] = u.write()
+	for _, m := range b.modules {
+		if m.compiled.Load() {
+			list[useOf(m.unit)] = m.unit.write()
+		} else if m.low != nil && m.low.code != "" {
+			if text := kept.Program(useOf(m.unit)); text != "" { // another process has compiled it
+				list[useOf(m.unit)] = text
+			}
+		}
 	}
 	return kept.Save(list)
 }

@@ -76,6 +76,36 @@ func TestProgramsAreKept(t *testing.T) {
 	}
 }
 
+// Processes that evaluate different modules add to what is kept.
+func TestKeptProgramsAreAdded(t *testing.T) {
+	dir, cache := project(t, deferTree()), t.TempDir()
+	process := func(call string) (kept int) {
+		b := New(Options{Dir: dir, Entry: "main.ts", Builtins: testBuiltins, CacheDir: cache})
+		defer b.Close()
+		out, err := b.Build()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r := load(t, out); call != "" {
+			r.call(call)
+		}
+		if err := out.KeepPrograms(); err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range out.modules {
+			if m.low != nil && m.low.code != "" && b.store.programs.Program(useOf(m.unit)) != "" {
+				kept++
+			}
+		}
+		return kept
+	}
+	few := process("")
+	all := process("use")
+	if again := process(""); few == 0 || all <= few || again != all {
+		t.Errorf("%d programs are kept, then %d, then %d", few, all, again)
+	}
+}
+
 // A frozen bundle has the programs of what was evaluated, as they were.
 func TestFrozenPrograms(t *testing.T) {
 	b := build(t, Options{Dir: project(t, keptTree())})

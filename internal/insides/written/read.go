@@ -33,11 +33,15 @@ type Function struct {
 	code    [1]Words
 	of      *written
 	body    string
+	super   bool
 	read    atomic.Pointer[Program]
 }
 
 // Unread is what stands for the function until it is called.
 func (f *Function) Unread() *goja.Program { return (*goja.Program)(unsafe.Pointer(&f.program)) }
+
+// Super reports whether the function, or one in it, looks for a home object.
+func (f *Function) Super() bool { return f.super }
 
 // Latest is the function if it was read, or what stands for it.
 func (f *Function) Latest() *goja.Program {
@@ -88,7 +92,7 @@ func (f *Format) Read(data, name, source string, then func(*goja.Program)) (*goj
 		}
 		w.kinds = append(w.kinds, k)
 	}
-	of, body := r.text(), r.text()
+	of, _, body := r.text(), r.byte(), r.text()
 	if r.bad {
 		return nil, ErrDamaged
 	}
@@ -303,7 +307,7 @@ func (r *reader) leaf(at unsafe.Pointer, f form) {
 
 // function is one that is not read yet.
 func (r *reader) function() *goja.Program {
-	name, body := r.name(), r.text()
+	name, super, body := r.name(), r.byte() != 0, r.text()
 	if len(r.functions) == 0 {
 		r.bad = true
 	}
@@ -314,7 +318,7 @@ func (r *reader) function() *goja.Program {
 	r.functions = r.functions[1:]
 	f.code[0] = Words{r.of.f.unread, unsafe.Pointer(f)}
 	f.program = Program{code: f.code[:], funcName: name, src: r.of.file}
-	f.of, f.body = r.of, body
+	f.of, f.body, f.super = r.of, body, super
 	return f.Unread()
 }
 

@@ -38,7 +38,11 @@ type writer struct {
 	source string
 	kinds  map[*kind]int
 	names  []string
+	super  bool // something so far in the function that is written looks for a home object
 }
+
+// loadSuper is the instruction that looks for the home object of a method.
+const loadSuper = "goja._loadSuper"
 
 // Write is a program and the functions in it as bytes. It fails for a program that has
 // anything that the format does not know.
@@ -60,7 +64,8 @@ func text(b []byte, s string) []byte {
 	return append(binary.AppendUvarint(b, uint64(len(s))), s...)
 }
 
-// function appends a program: its name, the length of the rest, and that.
+// function appends a program: its name, whether it or a function in it looks for a home
+// object, the length of the rest, and that.
 func (w *writer) function(b []byte, p *Program) ([]byte, error) {
 	if len(p.code) == 1 && p.code[0].Tab == w.f.unread {
 		p = (*Function)(p.code[0].Data).Read()
@@ -68,23 +73,28 @@ func (w *writer) function(b []byte, p *Program) ([]byte, error) {
 	if p.src != w.file {
 		return nil, fmt.Errorf("the program %q is of another source", p.funcName)
 	}
-	body, err := w.body(p)
+	body, super, err := w.body(p)
 	if err != nil {
 		return nil, err
 	}
-	b = text(b, string(p.funcName))
+	w.super = w.super || super
+	b = append(text(b, string(p.funcName)), flag(super))
 	return append(binary.AppendUvarint(b, uint64(len(body))), body...), nil
 }
 
-func (w *writer) body(p *Program) ([]byte, error) {
+func (w *writer) body(p *Program) (b []byte, super bool, err error) {
 	var code []byte
+	around := w.super
+	w.super = false
+	defer func() { super, w.super = w.super, around }()
 	cells, texts, functions := 0, 0, 0
 	for i := range p.code {
 		t := w.f.typeOf(&p.code[i])
 		k := w.f.tables[t]
 		if k == nil {
-			return nil, fmt.Errorf("the instruction %v is not known", t)
+			return nil, false, fmt.Errorf("the instruction %v is not known", t)
 		}
+		w.super = w.super || k.name == loadSuper
 		n, known := w.kinds[k]
 		if !known {
 			n = len(w.names)
@@ -94,7 +104,7 @@ func (w *writer) body(p *Program) ([]byte, error) {
 		if k.shared != nil {
 			which := slices.Index(k.shared, p.code[i].Data)
 			if which < 0 {
-				return nil, fmt.Errorf("the instruction %v is none of those that are known", t)
+				return nil, false, fmt.Errorf("the instruction %v is none of those that are known", t)
 			}
 			code = binary.AppendUvarint(code, uint64(which))
 			continue
@@ -103,17 +113,16 @@ func (w *writer) body(p *Program) ([]byte, error) {
 			texts++
 		}
 		for _, l := range k.leaves {
-			var err error
 			at := unsafe.Add(p.code[i].Data, l.at)
 			if l.form == formFunction && *(**Program)(at) != nil {
 				functions++
 			}
 			if code, err = w.leaf(code, at, l.form); err != nil {
-				return nil, err
+				return nil, false, err
 			}
 		}
 	}
-	b := binary.AppendUvarint(nil, uint64(len(p.code)))
+	b = binary.AppendUvarint(nil, uint64(len(p.code)))
 	b = binary.AppendUvarint(b, uint64(cells))
 	b = binary.AppendUvarint(b, uint64(texts))
 	b = binary.AppendUvarint(b, uint64(functions))
@@ -124,7 +133,7 @@ func (w *writer) body(p *Program) ([]byte, error) {
 		b = binary.AppendVarint(b, int64(at.srcPos-last.srcPos))
 		last = at
 	}
-	return append(b, code...), nil
+	return append(b, code...), false, nil // super is set when it returns
 }
 
 func (w *writer) leaf(b []byte, at unsafe.Pointer, f form) ([]byte, error) {
