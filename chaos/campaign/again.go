@@ -21,7 +21,7 @@ func (r *caseRun) sentAgain(ctx context.Context, e check.Evidence, got oracle.St
 	var allowed []oracle.State
 	for i := range r.camp.orders() {
 		for o := range possible(lost, cut.Sockets(e.Events), r.places()) {
-			if !arriveOnce(again, o) {
+			if !o.Once(again) {
 				continue
 			}
 			f := r.referTo(ctx, i, o.Lost, drive.Breaks{After: cut.Breaks(e.Events), Delivered: o.Delivered}, o.deploys)
@@ -45,14 +45,4 @@ func (r *caseRun) sentAgain(ctx context.Context, e check.Evidence, got oracle.St
 		return nil, nil
 	}
 	return differences, nil
-}
-
-// arriveOnce reports whether each frame that was sent again arrives once in an outcome.
-func arriveOnce(again map[int]int, o possibility) bool {
-	for number, before := range again { // order-independent: a question
-		if o.Delivered[number] != before {
-			return false
-		}
-	}
-	return true
 }

@@ -26,3 +26,13 @@ func SentAgain(events []history.Event) map[int]int {
 	}
 	return out
 }
+
+// Once reports whether each frame that was sent again (SentAgain) arrives once in the outcome.
+func (o Outcome) Once(again map[int]int) bool {
+	for number, before := range again { // order-independent: a question
+		if o.Delivered[number] != before {
+			return false
+		}
+	}
+	return true
+}
