@@ -98,6 +98,9 @@ func (w *Waiters) reaction(p *goja.Promise, kind int) *reaction {
 }
 
 // word is one of the memory of the function that a reaction calls: its code, then what it has captured.
+// The look for a place (learnCodes) reads past functions that have captured less, a number and no pointer.
+//
+//go:nocheckptr
 func (*Waiters) word(r *reaction, n int) uintptr {
 	if r == nil || r.handler == nil {
 		return 0
