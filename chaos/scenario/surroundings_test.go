@@ -1,7 +1,6 @@
 package scenario
 
 import (
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -12,8 +11,7 @@ import (
 // A package that takes timers when it is loaded finds them, what is drawn is the same in each evaluation, and
 // fast-check gets a seed, whatever else a program configures.
 func TestSurroundingsOfPackages(t *testing.T) {
-	dir := t.TempDir()
-	for name, text := range map[string]string{
+	dir := sources(t, map[string]string{
 		"node_modules/fast-check/package.json": `{"name":"fast-check","version":"4.0.0","type":"module","main":"index.js"}`,
 		"node_modules/fast-check/index.js": `const set = setTimeout, clear = clearTimeout;
 let parameters = {};
@@ -28,15 +26,7 @@ configureGlobal({ numRuns: 7 });
 const second = JSON.stringify(readConfigureGlobal());
 fc.configureGlobal({ seed: 5 });
 export default scenario([timers(), first, second, readConfigureGlobal().seed, Math.random()].join(" | "), { async drive() {} });`,
-	} {
-		file := filepath.Join(dir, name)
-		if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
+	})
 	var names []string
 	for range 2 {
 		s, err := Load(filepath.Join(dir, "a.chaos.ts"), dir, "", clock.Real{})

@@ -113,27 +113,31 @@ func (b *Bundle) precompile() {
 	}
 }
 
+// expected is a unit that earlier processes evaluated, as number turn.
+type expected struct {
+	unit *unit
+	turn int
+}
+
 // compileEarly compiles what earlier processes evaluated while other files are still looked
 // for.
 func (b *Bundler) compileEarly(u *unit) {
 	if b.opts.Spawn == nil {
 		return
 	}
-	var wanted []*unit
+	begin := false
 	for _, v := range append([]*unit{u}, u.parts...) {
-		if v.low.code != "" && b.store.expects(v) {
-			wanted = append(wanted, v)
+		turn := b.store.turn(v)
+		if v.low.code == "" || turn < 0 {
+			continue
 		}
+		b.mu.Lock()
+		at, _ := slices.BinarySearchFunc(b.early, turn, func(e expected, turn int) int { return cmp.Compare(turn, e.turn) })
+		b.early = slices.Insert(b.early, at, expected{v, turn})
+		begin = begin || !b.busy
+		b.busy = true
+		b.mu.Unlock()
 	}
-	if len(wanted) == 0 {
-		return
-	}
-	b.mu.Lock()
-	b.early = append(b.early, wanted...)
-	slices.SortFunc(b.early, func(x, y *unit) int { return cmp.Compare(b.store.turn(y), b.store.turn(x)) })
-	begin := !b.busy
-	b.busy = true
-	b.mu.Unlock()
 	if begin {
 		b.opts.Spawn("bundle.early", b.compileNext)
 	}
@@ -149,7 +153,7 @@ func (b *Bundler) compileNext() {
 			return
 		}
 		last := len(b.early) - 1
-		u := b.early[last]
+		u := b.early[last].unit
 		b.early = b.early[:last]
 		b.mu.Unlock()
 		_, _ = u.program() // an error is kept in the unit and met again at its use

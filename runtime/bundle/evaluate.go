@@ -101,8 +101,8 @@ func (in *instance) run(r *record) error {
 
 // use notes that r is evaluated since somebody needs it.
 func (in *instance) use(r *record) {
-	if used := in.b.bundler.opts.Used; r.used.Note() && used != nil {
-		used()
+	if b := in.b.bundler; r.used.Note(&b.order) && b.opts.Used != nil {
+		b.opts.Used()
 	}
 }
 

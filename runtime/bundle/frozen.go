@@ -68,7 +68,9 @@ func Thaw(path string, opts Options) *Bundle {
 	r.Bad = json.Unmarshal([]byte(r.Text()), &b.Warnings) != nil
 	for n := r.Number(); n > 0 && !r.Bad; n-- {
 		m := &module{id: len(b.modules), deps: map[string]target{}}
-		r.module(m, b.modules)
+		if r.module(m, b.modules) {
+			m.used.Note(&b.bundler.order)
+		}
 		b.modules = append(b.modules, m)
 		if !r.Bad {
 			b.byName[m.name] = m.id
@@ -139,13 +141,13 @@ func (w *packWriter) module(m *module, ids map[*unit]int) error {
 	return nil
 }
 
-// module reads m; earlier are those before it.
-func (r *packReader) module(m *module, earlier []*module) {
+// module reads m; earlier are those before it. It reports whether m was evaluated.
+func (r *packReader) module(m *module, earlier []*module) (used bool) {
 	if r.Flag() {
 		trunk, part := r.Number(), r.Number()
 		if trunk < 0 || trunk >= len(earlier) || part < 0 || part >= len(earlier[trunk].parts) {
 			r.Bad = true
-			return
+			return false
 		}
 		m.unit, m.deps = earlier[trunk].parts[part], earlier[trunk].deps
 	} else {
@@ -173,12 +175,10 @@ func (r *packReader) module(m *module, earlier []*module) {
 		}
 	}
 	m.deferred, m.circular, m.waits = r.Flag(), r.Flag(), r.Flag()
-	if r.Flag() {
-		m.used.Note()
-		if m.low != nil && m.low.code != "" {
-			m.written = r.Text()
-		}
+	if used = r.Flag(); used && m.low != nil && m.low.code != "" {
+		m.written = r.Text()
 	}
+	return used
 }
 
 // positions writes where positions lie in the sources.

@@ -16,6 +16,7 @@ import (
 	"github.com/evanw/esbuild/pkg/api"
 
 	"minido.dev/minido/runtime/bundle/tsconfig"
+	"minido.dev/minido/runtime/bundle/uses"
 )
 
 // Bundler builds one worker, again and again. It keeps esbuild's incremental
@@ -33,7 +34,8 @@ type Bundler struct {
 	units  map[string]*unit // by name in the metafile
 	stamps map[string]stamp // by name: what the unit was read from
 	scan   *scan            // the running build
-	early  []*unit          // to be compiled while it runs, those to be evaluated last first
+	order  uses.Order       // in which modules were evaluated
+	early  []expected       // to be compiled while it runs, those to be evaluated last first
 	busy   bool             // somebody compiles them
 	inputs []string
 }

@@ -97,7 +97,11 @@ func (u *unit) keptProgram() *goja.Program {
 	if u.written == "" {
 		return nil
 	}
-	return insides.ReadProgram(u.written, u.name, u.low.code)
+	program := insides.ReadProgram(u.written, u.name, u.low.code)
+	if program == nil {
+		u.written = "" // it is compiled and kept anew
+	}
+	return program
 }
 
 // write is the unit's program for later processes; "" if it cannot be kept.

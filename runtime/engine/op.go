@@ -106,23 +106,19 @@ func (op *Op) Resolve(cause string, make func() goja.Value) {
 // Reject settles the promise with the error value that make returns, whose stack shows who
 // waits for the promise. Safe for concurrent use.
 func (op *Op) Reject(cause string, make func() goja.Value) {
-	op.Complete(cause, func() {
-		e := op.engine
-		e.settling = op.promise
-		reason := make()
-		e.settling = nil
-		op.reject(reason)
-	})
+	op.Complete(cause, func() { op.reject(op.engine.settlingFor(op.promise, make)) })
 }
 
 // Settling is the promise that the error is for that is being made, nil for none. Loop-confined.
 func (e *Engine) Settling() *goja.Object { return e.settling }
 
 // Apart runs make where nobody waits for what it makes. Loop-confined.
-func (e *Engine) Apart(make func() goja.Value) goja.Value {
-	promise := e.settling
-	e.settling = nil
-	defer func() { e.settling = promise }()
+func (e *Engine) Apart(make func() goja.Value) goja.Value { return e.settlingFor(nil, make) }
+
+func (e *Engine) settlingFor(promise *goja.Object, make func() goja.Value) goja.Value {
+	before := e.settling
+	e.settling = promise
+	defer func() { e.settling = before }()
 	return make()
 }
 

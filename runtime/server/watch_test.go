@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -25,15 +26,20 @@ type watched struct {
 	events chan Event
 }
 
+// put writes a file, and makes its folder.
+func put(t *testing.T, path, text string) {
+	t.Helper()
+	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(text), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+}
+
 func watch(t *testing.T, files map[string]string) *watched {
 	t.Helper()
 	w := &watched{T: t, dir: t.TempDir(), events: make(chan Event, 100)}
 	o := Options{Config: config.Options{Dir: filepath.Join(w.dir, "front")}}
 	for name, text := range files {
-		if err := os.MkdirAll(filepath.Join(w.dir, filepath.Dir(name)), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		w.write(name, text)
+		put(t, filepath.Join(w.dir, name), text)
 	}
 	if files["back/wrangler.json"] != "" {
 		o.Others = []config.Options{{Dir: filepath.Join(w.dir, "back")}}
@@ -207,13 +213,7 @@ func TestUsesAreRemembered(t *testing.T) {
 		"bad/wrangler.json":                  `{"name": "bad", "main": "worker.js", "compatibility_date": "2026-01-01"}`,
 		"bad/worker.js":                      `export default {`,
 	} {
-		path := filepath.Join(dir, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		put(t, filepath.Join(dir, name), text)
 	}
 	closing, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()

@@ -38,7 +38,7 @@ type writer struct {
 	source string
 	kinds  map[*kind]int
 	names  []string
-	super  bool // something so far in the function that is written looks for a home object
+	super  bool // something in the function that is being written looks for a home object
 }
 
 // loadSuper is the instruction that looks for the home object of a method.
@@ -73,26 +73,25 @@ func (w *writer) function(b []byte, p *Program) ([]byte, error) {
 	if p.src != w.file {
 		return nil, fmt.Errorf("the program %q is of another source", p.funcName)
 	}
-	body, super, err := w.body(p)
+	around := w.super
+	w.super = false
+	body, err := w.body(p)
 	if err != nil {
 		return nil, err
 	}
-	w.super = w.super || super
-	b = append(text(b, string(p.funcName)), flag(super))
+	b = append(text(b, string(p.funcName)), flag(w.super))
+	w.super = w.super || around
 	return append(binary.AppendUvarint(b, uint64(len(body))), body...), nil
 }
 
-func (w *writer) body(p *Program) (b []byte, super bool, err error) {
+func (w *writer) body(p *Program) ([]byte, error) {
 	var code []byte
-	around := w.super
-	w.super = false
-	defer func() { super, w.super = w.super, around }()
 	cells, texts, functions := 0, 0, 0
 	for i := range p.code {
 		t := w.f.typeOf(&p.code[i])
 		k := w.f.tables[t]
 		if k == nil {
-			return nil, false, fmt.Errorf("the instruction %v is not known", t)
+			return nil, fmt.Errorf("the instruction %v is not known", t)
 		}
 		w.super = w.super || k.name == loadSuper
 		n, known := w.kinds[k]
@@ -104,7 +103,7 @@ func (w *writer) body(p *Program) (b []byte, super bool, err error) {
 		if k.shared != nil {
 			which := slices.Index(k.shared, p.code[i].Data)
 			if which < 0 {
-				return nil, false, fmt.Errorf("the instruction %v is none of those that are known", t)
+				return nil, fmt.Errorf("the instruction %v is none of those that are known", t)
 			}
 			code = binary.AppendUvarint(code, uint64(which))
 			continue
@@ -113,16 +112,17 @@ func (w *writer) body(p *Program) (b []byte, super bool, err error) {
 			texts++
 		}
 		for _, l := range k.leaves {
+			var err error
 			at := unsafe.Add(p.code[i].Data, l.at)
 			if l.form == formFunction && *(**Program)(at) != nil {
 				functions++
 			}
 			if code, err = w.leaf(code, at, l.form); err != nil {
-				return nil, false, err
+				return nil, err
 			}
 		}
 	}
-	b = binary.AppendUvarint(nil, uint64(len(p.code)))
+	b := binary.AppendUvarint(nil, uint64(len(p.code)))
 	b = binary.AppendUvarint(b, uint64(cells))
 	b = binary.AppendUvarint(b, uint64(texts))
 	b = binary.AppendUvarint(b, uint64(functions))
@@ -133,7 +133,7 @@ func (w *writer) body(p *Program) (b []byte, super bool, err error) {
 		b = binary.AppendVarint(b, int64(at.srcPos-last.srcPos))
 		last = at
 	}
-	return append(b, code...), false, nil // super is set when it returns
+	return append(b, code...), nil
 }
 
 func (w *writer) leaf(b []byte, at unsafe.Pointer, f form) ([]byte, error) {

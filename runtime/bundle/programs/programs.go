@@ -11,12 +11,14 @@ import (
 	"strings"
 	"sync"
 
+	"minido.dev/minido/internal/version"
 	"minido.dev/minido/runtime/bundle/pack"
 	"minido.dev/minido/runtime/bundle/uses"
 )
 
 // Build tells this executable from every other; only it reads the programs that it has
-// written. It is "" if the executable cannot be looked at: then no programs are kept.
+// written. Package managers give all files one time, so version and commit are a part of it. It
+// is "" if the executable cannot be looked at: then no programs are kept.
 var Build = sync.OnceValue(func() string {
 	path, err := os.Executable()
 	if err != nil {
@@ -26,7 +28,7 @@ var Build = sync.OnceValue(func() string {
 	if err != nil {
 		return ""
 	}
-	return fmt.Sprintf("programs-1 %d %d", info.Size(), info.ModTime().UnixNano())
+	return fmt.Sprintf("programs-1 %s %d %d", version.Current(), info.Size(), info.ModTime().UnixNano())
 })
 
 // Store is a file of programs. A file that is damaged or of another build counts as empty.
