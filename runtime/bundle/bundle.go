@@ -232,12 +232,18 @@ func (b *Bundle) KeepPrograms() error {
 	}
 	list := map[uses.Key]string{}
 	for _, m := range b.modules {
-		if m.compiled.Load() {
-			list[useOf(m.unit)] = m.unit.write()
-		} else if m.low != nil && m.low.code != "" {
-			if text := kept.Program(useOf(m.unit)); text != "" { // another process has compiled it
-				list[useOf(m.unit)] = text
-			}
+		if m.low == nil || m.low.code == "" {
+			continue
+		}
+		key := useOf(m.unit)
+		// Writing a program costs as much as compiling it: what an earlier call or process has
+		// written is taken.
+		text, has := kept.Find(key)
+		if m.compiled.Load() && (!has || m.unit.spoiled.Swap(false)) {
+			text, has = m.unit.write(), true
+		}
+		if has {
+			list[key] = text
 		}
 	}
 	return kept.Save(list)

@@ -1,9 +1,12 @@
 package bundle
 
 import (
+	"maps"
 	"os"
 	"path/filepath"
 	"testing"
+
+	"minido.dev/minido/runtime/bundle/uses"
 )
 
 // keptTree is a module that others run in, with functions of which some are never called.
@@ -103,6 +106,49 @@ func TestKeptProgramsAreAdded(t *testing.T) {
 	all := process("use")
 	if again := process(""); few == 0 || all <= few || again != all {
 		t.Errorf("%d programs are kept, then %d, then %d", few, all, again)
+	}
+}
+
+// A program is written once: what a process keeps later is added to what it has kept before.
+func TestKeptProgramsAreWrittenOnce(t *testing.T) {
+	b := New(Options{Dir: project(t, deferTree()), Entry: "main.ts", Builtins: testBuiltins, CacheDir: t.TempDir()})
+	defer b.Close()
+	out, err := b.Build()
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := load(t, out)
+	if err := out.KeepPrograms(); err != nil {
+		t.Fatal(err)
+	}
+	marked := map[uses.Key]string{}
+	for _, m := range out.modules {
+		if m.compiled.Load() {
+			marked[useOf(m.unit)] = "written before"
+		}
+	}
+	if err := b.store.programs.Save(maps.Clone(marked)); err != nil {
+		t.Fatal(err)
+	}
+	r.call("use")
+	if err := out.KeepPrograms(); err != nil {
+		t.Fatal(err)
+	}
+	more := 0
+	for _, m := range out.modules {
+		if !m.compiled.Load() {
+			continue
+		}
+		key := useOf(m.unit)
+		switch text := b.store.programs.Program(key); {
+		case marked[key] == "" && text != "":
+			more++
+		case marked[key] != "" && text != marked[key]:
+			t.Errorf("%s was written twice", m.name)
+		}
+	}
+	if len(marked) == 0 || more == 0 {
+		t.Errorf("%d programs are kept, then %d more", len(marked), more)
 	}
 }
 

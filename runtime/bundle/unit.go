@@ -20,7 +20,7 @@ import (
 // unit is one file of the graph: its lowered code and the program compiled
 // from it. It outlives the bundle it was first built for, so that a rebuild
 // compiles only what changed. Immutable but for
-// used, and for the program and the source map, which their Once guards.
+// used and spoiled, and for the program and the source map, which their Once guards.
 type unit struct {
 	path   string   // absolute, or a virtual module's specifier
 	name   string   // as stacks and messages show it: relative to the project
@@ -37,6 +37,7 @@ type unit struct {
 	kept     *programs.Store // may have its program; nil for one of a frozen bundle
 	written  string          // its program, in a frozen bundle or once it was asked for; "" if there is none
 	compiled atomic.Bool     // it has a program
+	spoiled  atomic.Bool     // the store's program of it cannot be read
 
 	once sync.Once
 	prog *goja.Program
@@ -100,6 +101,7 @@ func (u *unit) keptProgram() *goja.Program {
 	program := insides.ReadProgram(u.written, u.name, u.low.code)
 	if program == nil {
 		u.written = "" // it is compiled and kept anew
+		u.spoiled.Store(true)
 	}
 	return program
 }

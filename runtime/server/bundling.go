@@ -33,12 +33,17 @@ type bundling struct {
 	key     string          // what it bundles
 	last    *bundle.Bundle  // that it made
 	timer   clock.Timer     // remembers what last has evaluated; nil if none runs
+	wait    time.Duration   // the next timer's; 0 is rememberAfter
 	mute    bool            // it could not be written
 }
 
 // rememberAfter is for how long modules that come into use are gathered before they are
-// remembered: a start evaluates many, one after the other.
-const rememberAfter = 100 * time.Millisecond
+// remembered: a start evaluates many, one after the other. All of them are written each time,
+// so the next ones are gathered for twice as long, up to rememberAtMost.
+const (
+	rememberAfter  = 100 * time.Millisecond
+	rememberAtMost = time.Minute
+)
 
 // make bundles the project, or takes what Options.Bundles has.
 func (b *bundling) make(p *config.Project) (*bundle.Bundle, error) {
@@ -67,7 +72,9 @@ func (b *bundling) used() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.timer == nil && !b.mute && !b.closed() {
-		b.timer = b.opts.machine().AfterFunc(rememberAfter, func() { b.opts.Scheduler.Go("remember modules", b.remember) })
+		wait := max(b.wait, rememberAfter)
+		b.timer = b.opts.machine().AfterFunc(wait, func() { b.opts.Scheduler.Go("remember modules", b.remember) })
+		b.wait = min(2*wait, rememberAtMost)
 	}
 }
 

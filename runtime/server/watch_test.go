@@ -254,3 +254,28 @@ func TestUsesAreRemembered(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// Every file of what is remembered is written as a whole, so a worker that goes on using more
+// modules has it written less and less often.
+func TestRememberingBecomesRare(t *testing.T) {
+	machine := clock.NewVirtual(time.UnixMilli(0))
+	s := sched.NewSeeded(machine, entropy.NewSeeded(1))
+	b := bundling{opts: &Options{Scheduler: s}, closed: func() bool { return false }}
+	var times []time.Duration
+	for range 12 {
+		b.used()
+		at, ok := machine.Next()
+		if !ok {
+			t.Fatal("nothing is to be remembered")
+		}
+		times = append(times, at.Sub(machine.Now()))
+		machine.AdvanceTo(at)
+		for s.Step() {
+		}
+	}
+	for i, d := range times[1:] {
+		if want := min(2*times[i], rememberAtMost); times[0] != rememberAfter || d != want {
+			t.Errorf("it is remembered after %v, then after %v; want %v", times[i], d, want)
+		}
+	}
+}

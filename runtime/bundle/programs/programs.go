@@ -45,10 +45,17 @@ func Open(path string) *Store { return &Store{path: path} }
 
 // Program is what was kept of a module; "" if nothing was. It shares memory with the others.
 func (s *Store) Program(k uses.Key) string {
+	text, _ := s.Find(k)
+	return text
+}
+
+// Find is Program, and whether the module is kept: as "", too, if it has no program to be kept.
+func (s *Store) Find(k uses.Key) (program string, has bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.load()
-	return s.list[k]
+	program, has = s.list[k]
+	return program, has
 }
 
 // load reads the file. Call it with mu held.
