@@ -297,7 +297,7 @@ npm-versions: build npm
 npm: $(NPM_DONE)
 
 %/node_modules/.package-lock.json: %/package-lock.json
-	cd $* && $(NPM) ci --ignore-scripts --no-audit --no-fund --loglevel=error
+	NPM='$(NPM)' node fixtures/install.mjs $*
 	@touch $@
 
 # Not npm ci: the executables are optional packages, one for each system, and the
