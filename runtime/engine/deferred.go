@@ -17,8 +17,9 @@ type Deferred struct {
 	handled   bool // a rejection concerns nobody
 	foreign   bool // promise was made elsewhere, and is settled there
 	value     goja.Value
-	reactions []deferredReaction
-	promise   *goja.Promise // nil until JavaScript asks
+	reaction  deferredReaction   // the first, if its ok is not nil
+	reactions []deferredReaction // those after it
+	promise   *goja.Promise      // nil until JavaScript asks
 	resolve   func(any) error
 	reject    func(any) error // both only where goja's promises are not known
 }
@@ -75,6 +76,7 @@ type Promises struct {
 	class, proto *goja.Object
 	fulfilled    *goja.Object // where goja's promises are not known
 	ways         *insides.Promises
+	free         []*job // have run, and are used again
 }
 
 // direct reports whether promises are made and jobs queued without goja's
@@ -87,39 +89,100 @@ func (p *Promises) direct() bool {
 }
 
 // Microtask calls fn in a promise job, in the frame of now.
-func (p *Promises) Microtask(fn func()) {
-	p.queueJob(p.engine.Turns.cur, func(goja.Value) { fn() }, nil)
-}
+func (p *Promises) Microtask(fn func()) { p.After(1, fn) }
 
-// After calls fn in a promise job behind others, n jobs from now; at once for 0.
+// After calls fn in a promise job behind others, n jobs from now, in the frame of now; at
+// once for 0.
 func (p *Promises) After(n int, fn func()) {
 	if n == 0 {
 		fn()
 		return
 	}
-	p.Microtask(func() { p.After(n-1, fn) })
+	p.AfterIn(p.engine.Turns.cur, n, func(goja.Value) { fn() }, nil)
+}
+
+// AfterIn calls fn with v in a promise job of a frame, nil for none, n jobs from now; n is
+// positive.
+func (p *Promises) AfterIn(frame *Frame, n int, fn func(goja.Value), v goja.Value) {
+	if p.direct() {
+		p.enqueue(frame, n, fn, v)
+		return
+	}
+	if n > 1 {
+		p.queueJob(frame, func(goja.Value) { p.AfterIn(frame, n-1, fn, v) }, nil)
+		return
+	}
+	p.queueJob(frame, fn, v)
 }
 
 // Later makes one that is fulfilled with undefined n jobs from now; n is positive.
 func (p *Promises) Later(n int) *Deferred {
-	d, frame := p.New(), p.engine.Turns.cur
-	var step func(goja.Value)
-	step = func(goja.Value) {
-		if n--; n == 0 {
-			d.Fulfil(goja.Undefined())
-			return
-		}
-		p.queueJob(frame, step, nil)
-	}
-	p.queueJob(frame, step, nil)
+	d := p.New()
+	p.AfterIn(p.engine.Turns.cur, n, d.Fulfil, goja.Undefined())
 	return d
+}
+
+// job is a promise job of Go's, and those before it that do nothing but let others go
+// first. Chains of streams queue many for each chunk, so it is used again. Loop-confined.
+type job struct {
+	p         *Promises
+	frame     *Frame
+	fn        func(goja.Value)
+	v         goja.Value
+	ahead     int    // how many jobs come before it
+	run, call func() // step and do, made once
+}
+
+// spareJobs is how many jobs that have run are kept.
+const spareJobs = 64
+
+// enqueue is AfterIn where goja's promises are known.
+func (p *Promises) enqueue(frame *Frame, n int, fn func(goja.Value), v goja.Value) {
+	var j *job
+	if last := len(p.free) - 1; last >= 0 {
+		j, p.free = p.free[last], p.free[:last]
+	} else {
+		j = &job{p: p}
+		j.run, j.call = j.step, j.do
+	}
+	j.frame, j.fn, j.v, j.ahead = frame, fn, v, n-1
+	p.ways.Enqueue(p.engine.vm, j.run)
+}
+
+// step is a job as goja runs it. What fn throws is reported as a rejection that nobody
+// handles.
+func (j *job) step() {
+	p := j.p
+	e := p.engine
+	if j.ahead > 0 {
+		j.ahead--
+		e.thenables.claim() // what the job before it has queued has that job's frame
+		p.ways.Enqueue(e.vm, j.run)
+		return
+	}
+	t := tracker{e}
+	t.Resumed(j.frame)
+	ex := e.vm.Try(j.call)
+	t.Exited()
+	j.frame, j.fn, j.v = nil, nil, nil
+	if len(p.free) < spareJobs {
+		p.free = append(p.free, j)
+	}
+	if ex != nil {
+		p.Rejected(ex.Value()).Object()
+	}
+}
+
+func (j *job) do() {
+	j.p.engine.Natives.Pause()
+	j.fn(j.v)
 }
 
 // queueJob calls fn with v in a promise job of a frame.
 func (p *Promises) queueJob(frame *Frame, fn func(goja.Value), v goja.Value) {
 	e := p.engine
 	if p.direct() {
-		p.ways.Enqueue(e.vm, func() { p.runJob(frame, fn, v) })
+		p.enqueue(frame, 1, fn, v)
 		return
 	}
 	if p.fulfilled == nil {
@@ -129,21 +192,6 @@ func (p *Promises) queueJob(frame *Frame, fn func(goja.Value), v goja.Value) {
 		e.In(frame, func() { fn(v) })
 		return goja.Undefined()
 	}))
-}
-
-// runJob is a job as goja runs it. What fn throws is reported as a rejection that
-// nobody handles.
-func (p *Promises) runJob(frame *Frame, fn func(goja.Value), v goja.Value) {
-	t := tracker{p.engine}
-	t.Resumed(frame)
-	ex := p.engine.vm.Try(func() {
-		p.engine.Natives.Pause()
-		fn(v)
-	})
-	t.Exited()
-	if ex != nil {
-		p.Rejected(ex.Value()).Object()
-	}
 }
 
 // Pending reports whether it is not settled.
@@ -176,7 +224,11 @@ func (d *Deferred) Fulfil(v goja.Value) {
 	if d.state != goja.PromiseStatePending {
 		return
 	}
-	for _, r := range d.become(goja.PromiseStateFulfilled, v) {
+	first, others := d.become(goja.PromiseStateFulfilled, v)
+	if first.ok != nil {
+		d.engine.Promises.queueJob(first.frame, first.ok, v)
+	}
+	for _, r := range others {
 		d.engine.Promises.queueJob(r.frame, r.ok, v)
 	}
 	d.show()
@@ -187,17 +239,21 @@ func (d *Deferred) Reject(reason goja.Value) {
 	if d.state != goja.PromiseStatePending {
 		return
 	}
-	for _, r := range d.become(goja.PromiseStateRejected, reason) {
+	first, others := d.become(goja.PromiseStateRejected, reason)
+	if first.ok != nil {
+		d.engine.Promises.queueJob(first.frame, first.fail, reason)
+	}
+	for _, r := range others {
 		d.engine.Promises.queueJob(r.frame, r.fail, reason)
 	}
 	d.show()
 }
 
 // become settles it, and gives the reactions that are due.
-func (d *Deferred) become(state goja.PromiseState, v goja.Value) []deferredReaction {
-	due := d.reactions
-	d.state, d.value, d.reactions = state, v, nil
-	return due
+func (d *Deferred) become(state goja.PromiseState, v goja.Value) (first deferredReaction, others []deferredReaction) {
+	first, others = d.reaction, d.reactions
+	d.state, d.value, d.reaction, d.reactions = state, v, deferredReaction{}, nil
+	return first, others
 }
 
 // show settles the promise's object, if JavaScript has it.
@@ -264,7 +320,17 @@ func (d *Deferred) Resolve(v goja.Value) {
 
 // Follow is Resolve with a promise: d becomes what other becomes, two jobs after it.
 func (d *Deferred) Follow(other *Deferred) {
-	d.engine.Promises.queueJob(d.engine.Turns.cur, func(goja.Value) { other.Then(d.Fulfil, d.Reject) }, nil)
+	frame := d.engine.Turns.cur
+	if !other.foreign && other.promise == nil && other.state != goja.PromiseStatePending {
+		other.handled = true
+		settle := d.Fulfil
+		if other.state == goja.PromiseStateRejected {
+			settle = d.Reject
+		}
+		d.engine.Promises.AfterIn(frame, 2, settle, other.value)
+		return
+	}
+	d.engine.Promises.queueJob(frame, func(goja.Value) { other.Then(d.Fulfil, d.Reject) }, nil)
 }
 
 func noReaction(goja.Value) {}
@@ -284,7 +350,12 @@ func (d *Deferred) Then(ok, fail func(goja.Value)) {
 		e.Promises.react(d.promise, ok, fail)
 	case d.state == goja.PromiseStatePending:
 		d.handled = true
-		d.reactions = append(d.reactions, deferredReaction{e.Turns.cur, ok, fail})
+		r := deferredReaction{e.Turns.cur, ok, fail}
+		if d.reaction.ok == nil {
+			d.reaction = r
+			return
+		}
+		d.reactions = append(d.reactions, r)
 	case d.state == goja.PromiseStateFulfilled:
 		e.Promises.queueJob(e.Turns.cur, ok, d.value)
 	case d.promise != nil:

@@ -96,27 +96,10 @@ func (it *iterator) step() *engine.Deferred {
 		it.later(jobsOfResult, func() { done.Resolve(p.iterationResult(goja.Undefined(), true)) })
 		return done
 	}
-	read := &iteratorRead{it: it}
+	read := &iteratorRead{it: it, frame: p.Engine.Frame()}
 	read.Init(p.Engine)
 	it.r.read(read)
-	return read.Chain(func(v goja.Value, next *engine.Deferred) {
-		if read.ended {
-			it.finished = true
-		}
-		jobs := jobsOfResult
-		if it.behind {
-			jobs--
-		}
-		it.later(jobs, func() {
-			it.ongoing = nil
-			next.Resolve(p.iterationResult(v, read.ended))
-		})
-	}, func(reason goja.Value, next *engine.Deferred) {
-		it.later(jobsOfFailure, func() {
-			it.ongoing = nil
-			next.Reject(reason)
-		})
-	})
+	return &read.Deferred
 }
 
 // end is "return": it cancels the stream, unless it is to be kept.
@@ -143,23 +126,53 @@ func (it *iterator) end(value goja.Value) *engine.Deferred {
 	}, nil)
 }
 
-// iteratorRead is one read of an iterator.
+// iteratorRead is one read of an iterator, and the promise that next() gives.
 type iteratorRead struct {
 	engine.Deferred
 	it    *iterator
-	ended bool
+	frame *engine.Frame // in which next() was called
 }
 
-func (r *iteratorRead) chunk(v goja.Value) { r.Fulfil(v) }
+func (r *iteratorRead) chunk(v goja.Value) { r.after(r.jobs(), r.give, v) }
 
 func (r *iteratorRead) close(goja.Value) {
-	r.ended = true
 	r.it.r.release()
-	r.Fulfil(goja.Undefined())
+	r.after(r.jobs(), r.end, nil)
 }
 
 // fail keeps the stream locked: each read that follows fails too, as in workerd.
-func (r *iteratorRead) fail(reason goja.Value) { r.Reject(reason) }
+func (r *iteratorRead) fail(reason goja.Value) { r.after(jobsOfFailure, r.refuse, reason) }
+
+func (r *iteratorRead) jobs() int {
+	if r.it.behind {
+		return jobsOfResult - 1
+	}
+	return jobsOfResult
+}
+
+// after settles the promise, so many jobs later than one of the platform's own stream, which
+// follows the read's.
+func (r *iteratorRead) after(jobs int, settle func(goja.Value), v goja.Value) {
+	if r.it.single {
+		jobs = 0
+	}
+	r.it.p.Engine.Promises.AfterIn(r.frame, 1+jobs, settle, v)
+}
+
+func (r *iteratorRead) give(v goja.Value) {
+	r.it.ongoing = nil
+	r.Resolve(r.it.p.iterationResult(v, false))
+}
+
+func (r *iteratorRead) end(goja.Value) {
+	r.it.ongoing, r.it.finished = nil, true
+	r.Resolve(r.it.p.iterationResult(goja.Undefined(), true))
+}
+
+func (r *iteratorRead) refuse(reason goja.Value) {
+	r.it.ongoing = nil
+	r.Reject(reason)
+}
 
 // iterationResult is an IteratorResult, its members in workerd's order.
 func (p *idl) iterationResult(v goja.Value, done bool) *goja.Object {

@@ -89,10 +89,12 @@ type piping struct {
 	failed     bool   // a write has failed
 	deferred   func() // what the signal does once the read in progress has ended, nil if it has not fired
 	unlisten   func()
+	write      func(chunk goja.Value) // made once
 }
 
 func (s *readable) pipe(w *writable, o pipeOptions) *engine.Deferred {
 	u := &piping{pipeOptions: o, p: s.p, s: s, w: w, r: s.acquire(false), x: w.acquire(), result: s.p.Engine.Promises.New().Handled()}
+	u.write = func(chunk goja.Value) { u.x.write(chunk, (*pipeWrite)(u)) }
 	s.disturbed = true
 	if signal := o.signal; signal != nil {
 		aborted := signal.Aborted()
@@ -263,7 +265,7 @@ func (u *pipeRead) chunk(v goja.Value) {
 		v = u.p.VM.ToValue(u.p.VM.NewArrayBuffer(append([]byte(nil), data...)))
 	}
 	u.unfinished++
-	u.p.Engine.Promises.After(2, func() { u.x.write(v, (*pipeWrite)(u)) }) // as workerd, behind what the source does next
+	u.p.Engine.Promises.AfterIn(u.p.Engine.Frame(), 2, u.write, v) // as workerd, behind what the source does next
 }
 
 func (u *pipeRead) close(goja.Value) { u.reading = false }

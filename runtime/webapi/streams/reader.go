@@ -129,28 +129,31 @@ func (p *idl) newRead() *readResult {
 }
 
 func (r *readResult) chunk(v goja.Value) {
-	r.over(func() { r.Resolve(r.p.result(v, false)) })
+	r.over(r.give, v)
 }
 
 func (r *readResult) close(view goja.Value) {
-	r.over(func() { r.Resolve(r.p.result(view, true)) })
+	r.over(r.end, view)
 }
 
 func (r *readResult) fail(reason goja.Value) {
-	r.over(func() { r.Reject(reason) })
+	r.over(r.Reject, reason)
 }
+
+func (r *readResult) give(v goja.Value)   { r.Resolve(r.p.result(v, false)) }
+func (r *readResult) end(view goja.Value) { r.Resolve(r.p.result(view, true)) }
 
 // over settles the promise, and lets the next read of a stream that has one at a time begin,
 // in a job before those that wait for this one.
-func (r *readResult) over(settle func()) {
+func (r *readResult) over(settle func(goja.Value), v goja.Value) {
 	s := r.of
 	if s == nil {
-		r.p.Engine.Promises.Microtask(settle)
+		r.p.Engine.Promises.AfterIn(r.p.Engine.Frame(), 1, settle, v)
 		return
 	}
 	r.of = nil
 	r.p.Engine.Promises.Microtask(func() { s.reading = false })
-	settle()
+	settle(v)
 }
 
 // newReadOf is a read of a stream. It throws if the stream has one read at a time

@@ -41,11 +41,11 @@ type writePromise struct {
 }
 
 func (w *writePromise) done() {
-	w.p.Engine.Promises.Microtask(func() { w.Fulfil(goja.Undefined()) })
+	w.p.Engine.Promises.AfterIn(w.p.Engine.Frame(), 1, w.Fulfil, goja.Undefined())
 }
 
 func (w *writePromise) fail(reason goja.Value) {
-	w.p.Engine.Promises.Microtask(func() { w.Reject(reason) })
+	w.p.Engine.Promises.AfterIn(w.p.Engine.Frame(), 1, w.Reject, reason)
 }
 
 func (p *idl) newWrite() *writePromise {
