@@ -202,7 +202,7 @@ func New(o Options) *Engine {
 		o.Language.Install(e)
 	}
 	e.Lazies.install()
-	e.Natives.bound(e)
+	e.Natives.bound(e, o.Language)
 	e.Turns.enter = e.overflow.init(e, func(goja.FunctionCall) goja.Value {
 		e.Turns.body()
 		e.thenables.claim()

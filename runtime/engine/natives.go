@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"reflect"
+	"sync"
 	"sync/atomic"
 
 	"github.com/dop251/goja"
@@ -42,13 +44,69 @@ func (n *Natives) init(e *Engine, depth int) {
 }
 
 // bound bounds the natives that exist; Func bounds those that follow.
-func (n *Natives) bound(e *Engine) {
+func (n *Natives) bound(e *Engine, l Language) {
 	n.pause, _ = goja.AssertFunction(e.Load(pausePrelude, nil))
-	if in := insides.TheGoja(); in.Known {
-		w := walk{in: in, natives: n, seen: map[*goja.Object]bool{}}
-		w.visit(e.vm.GlobalObject())
-		w.visit(e.Load(hiddenPrelude, nil))
+	in := insides.TheGoja()
+	if !in.Known {
+		return
 	}
+	roots := []*goja.Object{e.vm.GlobalObject(), e.Load(hiddenPrelude, nil).(*goja.Object)}
+	language := reflect.TypeOf(l)
+	if known, ok := routes.Load(language); ok && n.follow(in, known.([]route), roots) {
+		return
+	}
+	w := walk{in: in, natives: n, seen: map[*goja.Object]bool{}}
+	for _, root := range roots {
+		w.visit(root, route{from: -1})
+	}
+	routes.Store(language, w.routes)
+}
+
+// routes are how a walk reaches the natives, []route by the type of the Language: runtimes
+// with the same language have the same built-ins, so that a process walks through them once.
+var routes sync.Map
+
+// route is how an object is reached: from the object of an earlier route, by the name, the
+// symbol, or as the prototype if there is neither. Roots are reached from -1, in turn.
+type route struct {
+	from   int
+	name   string
+	symbol *goja.Symbol
+	native bool // it is a native function
+}
+
+// follow bounds the natives that routes lead to; false if there is not what they say. None
+// is bounded then.
+func (n *Natives) follow(in *insides.Goja, routes []route, roots []*goja.Object) bool {
+	objects := make([]*goja.Object, len(routes))
+	slots := make([]*insides.Function, 0, len(routes))
+	for i, r := range routes {
+		var v goja.Value
+		switch {
+		case r.from < 0:
+			v, roots = roots[0], roots[1:]
+		case r.symbol != nil:
+			v = objects[r.from].GetSymbol(r.symbol)
+		case r.name != "":
+			v = objects[r.from].Get(r.name)
+		default:
+			v = objects[r.from].Prototype()
+		}
+		o, ok := v.(*goja.Object)
+		if !ok || o == nil {
+			return false
+		}
+		objects[i] = o
+		if slot := in.FunctionOf(o); r.native != (slot != nil && *slot != nil) {
+			return false
+		} else if r.native {
+			slots = append(slots, slot)
+		}
+	}
+	for _, slot := range slots {
+		*slot = n.bounded(*slot)
+	}
+	return true
 }
 
 // walk visits what JavaScript can reach. Getters are called, not visited, but
@@ -57,31 +115,36 @@ type walk struct {
 	in      *insides.Goja
 	natives *Natives
 	seen    map[*goja.Object]bool
+	routes  []route // to all that was seen
 }
 
-func (w *walk) visit(v goja.Value) {
+// visit visits what r leads to.
+func (w *walk) visit(v goja.Value, r route) {
 	o, ok := v.(*goja.Object)
 	if !ok || o == nil || w.seen[o] {
 		return
 	}
 	w.seen[o] = true
-	if slot := w.in.FunctionOf(o); slot != nil && *slot != nil {
+	slot := w.in.FunctionOf(o)
+	if r.native = slot != nil && *slot != nil; r.native {
 		*slot = w.natives.bounded(*slot)
 	}
+	at := len(w.routes)
+	w.routes = append(w.routes, r)
 	for _, name := range o.GetOwnPropertyNames() {
-		w.property(func() goja.Value { return o.Get(name) })
+		w.property(func() goja.Value { return o.Get(name) }, route{from: at, name: name})
 	}
 	for _, symbol := range o.Symbols() {
-		w.property(func() goja.Value { return o.GetSymbol(symbol) })
+		w.property(func() goja.Value { return o.GetSymbol(symbol) }, route{from: at, symbol: symbol})
 	}
-	w.visit(o.Prototype())
+	w.visit(o.Prototype(), route{from: at})
 }
 
 // property visits what get returns; a getter of a prototype throws.
-func (w *walk) property(get func() goja.Value) {
+func (w *walk) property(get func() goja.Value, r route) {
 	var v goja.Value
 	if w.natives.engine.vm.Try(func() { v = get() }) == nil {
-		w.visit(v)
+		w.visit(v, r)
 	}
 }
 
