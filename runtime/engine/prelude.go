@@ -15,18 +15,26 @@ import (
 // primordials). It is compiled once per process, at its first use, and shared
 // by all runtimes. Safe for concurrent use.
 type Prelude struct {
-	name, source string
-	once         sync.Once
-	program      *goja.Program
+	name    string
+	source  func() string
+	once    sync.Once
+	program *goja.Program
 }
 
 // NewPrelude declares a prelude; name is the file name in stack traces, with
 // the prefix "minido:".
-func NewPrelude(name, source string) *Prelude { return &Prelude{name: name, source: source} }
+func NewPrelude(name, source string) *Prelude {
+	return NewPreludeOf(name, func() string { return source })
+}
+
+// NewPreludeOf is NewPrelude with a text that is read at the first use: source is called once.
+func NewPreludeOf(name string, source func() string) *Prelude {
+	return &Prelude{name: name, source: source}
+}
 
 func (p *Prelude) compile() *goja.Program {
 	p.once.Do(func() {
-		ast, err := goja.Parse("minido:"+p.name, "("+p.source+"\n)", parser.WithDisableSourceMaps)
+		ast, err := goja.Parse("minido:"+p.name, "("+p.source()+"\n)", parser.WithDisableSourceMaps)
 		if err == nil {
 			p.program, err = goja.CompileAST(ast, true)
 		}

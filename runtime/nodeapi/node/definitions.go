@@ -64,11 +64,14 @@ type Sources struct {
 
 // JS declares a module whose prelude is js/<file>.
 func (s Sources) JS(name, file string, native func(m *Modules) []engine.Func) *Definition {
-	text, err := s.Files.ReadFile("js/" + file)
-	if err != nil {
-		panic(err)
-	}
-	d := &Definition{prelude: engine.NewPrelude("node/"+name, string(text)), native: native}
+	prelude := engine.NewPreludeOf("node/"+name, func() string {
+		text, err := s.Files.ReadFile("js/" + file)
+		if err != nil {
+			panic(err)
+		}
+		return string(text)
+	})
+	d := &Definition{prelude: prelude, native: native}
 	s.definitions[name] = d
 	return d
 }
