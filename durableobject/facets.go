@@ -10,6 +10,7 @@ import (
 	"minido.dev/minido/durableobject/objectid"
 	"minido.dev/minido/runtime/engine"
 	"minido.dev/minido/runtime/event"
+	"minido.dev/minido/runtime/isolate"
 )
 
 // FacetFiles manages the databases of one object's facets on disk. It is used
@@ -345,7 +346,7 @@ func (f *facet) begin(home *Realm, o Options) {
 		return
 	}
 	if home != f.parent.realm {
-		if _, ok := home.iso.Class(o.Class); !ok {
+		if class, ok := home.iso.Class(o.Class); !ok || isolate.IsEntrypoint(home.iso, class) {
 			f.stop(&event.Error{Message: "Worker has no such actor class: " + o.Class})
 			return
 		}

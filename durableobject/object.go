@@ -63,6 +63,7 @@ type Object struct {
 	store    *sqlstore.Store
 	gate     gate
 	instance *goja.Object
+	callable bool       // over RPC
 	entry    goja.Value // what gets requests in place of the instance's fetch; nil outside of tests
 	storage  storage
 	alarm    wakeUp
@@ -176,6 +177,7 @@ func (o *Object) construct() {
 	if err != nil {
 		r.eng.Rethrow(err)
 	}
+	o.callable = isolate.HasCalls(r.iso, class)
 	o.instance, o.entry = instance, isolate.ObjectEntry(r.iso, class)
 	r.iso.Memory.Lives(o.ctx, instance)
 }
@@ -288,10 +290,22 @@ func sign(resp *event.Response, label string) {
 	}
 }
 
+// errNotCallable is what a call of an object gets whose class does not extend DurableObject.
+var errNotCallable = &event.Error{Name: "TypeError", Remote: true, Message: "The receiving Durable Object does not support RPC, because its class was not declared with `extends DurableObject`. " +
+	"In order to enable RPC, make sure your class extends the special class `DurableObject`, which can be imported from the module \"cloudflare:workers\"."}
+
 // Call delivers a JS RPC call.
 func (o *Object) Call(c *event.Call, done func(*event.Payload, error)) {
 	o.deliver(cmp.Or(c.Cause, "rpc"), func() {
 		o.traced(isolate.TraceCall(c), func(inv *isolate.Invocation, end func()) {
+			if !o.callable {
+				inv.Fail()
+				inv.Returned(0)
+				end()
+				o.done()
+				done(nil, errNotCallable)
+				return
+			}
 			o.realm.iso.CF.Invoke(o.instance, c, func(p *event.Payload, err error) {
 				inv.Returned(0)
 				end()

@@ -24,6 +24,7 @@ var bindings = []struct {
 	{name: "hello", handedOver: true},
 	{name: "stream", handedOver: true},
 	{name: "email"},
+	{name: "loader"},
 	{name: "ratelimit"},
 	{name: "data"},
 	{name: "remote"},

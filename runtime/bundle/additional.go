@@ -17,6 +17,9 @@ const maxAdditional = 2000
 // their absolute paths in lexical order.
 func (b *Bundler) additional() ([]string, error) {
 	root := b.opts.Additional
+	if b.opts.Named != nil {
+		return b.namedFiles(), nil
+	}
 	if root == "" {
 		return nil, nil
 	}

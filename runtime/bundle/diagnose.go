@@ -8,6 +8,7 @@ import (
 
 	"github.com/evanw/esbuild/pkg/api"
 
+	"minido.dev/minido/runtime/bundle/manifest"
 	"minido.dev/minido/runtime/bundle/tsconfig"
 )
 
@@ -116,9 +117,9 @@ func (b *Bundler) installHint(u *unit, spec string) string {
 		return ""
 	}
 	dir := b.opts.Dir
-	if info := newPackages().forFile(b.opts.Entry); info.file != "" {
-		dir = info.dir
-		text, err := os.ReadFile(info.file)
+	if info := manifest.New().ForFile(b.opts.Entry); info.File != "" {
+		dir = info.Dir
+		text, err := os.ReadFile(info.File)
 		if err == nil && strings.Contains(string(text), `"`+name+`"`) {
 			return "run npm install in " + dir
 		}

@@ -11,6 +11,8 @@ import (
 	"strings"
 
 	"github.com/evanw/esbuild/pkg/api"
+
+	"minido.dev/minido/runtime/bundle/manifest"
 )
 
 // import(`./lang/${name}.js`) stands for every file that the pattern matches:
@@ -78,7 +80,7 @@ func (o *Options) buildGlobs(s source, maps bool) api.BuildResult {
 // or package.json says that it is an ECMAScript module has no module.exports.
 func globStub(path, rel string) (string, error) {
 	loaders := map[string]api.Loader{".mjs": api.LoaderJS, ".mts": api.LoaderTS}
-	if newPackages().forFile(path).module {
+	if manifest.New().ForFile(path).Module {
 		maps.Copy(loaders, map[string]api.Loader{".js": api.LoaderJS, ".jsx": api.LoaderJSX, ".ts": api.LoaderTS, ".tsx": api.LoaderTSX})
 	}
 	loader, module := loaders[filepath.Ext(path)]

@@ -46,10 +46,11 @@ type linker struct {
 	modules  []*module
 	byName   map[string]int
 	messages []Message
+	absences map[int][]string // why import statements lead nowhere, by module
 }
 
 func (b *Bundler) link(s *scan, meta *metafile) (*Bundle, error) {
-	l := &linker{b: b, s: s, meta: meta, mocked: b.mockedKeys(s), byName: map[string]int{}}
+	l := &linker{b: b, s: s, meta: meta, mocked: b.mockedKeys(s), byName: map[string]int{}, absences: map[int][]string{}}
 	entry := l.add(relSlash(b.opts.Dir, b.opts.Entry))
 	if entry < 0 {
 		return nil, fmt.Errorf("bundle: esbuild did not load the entry %s", b.opts.Entry)
@@ -67,12 +68,15 @@ func (b *Bundler) link(s *scan, meta *metafile) (*Bundle, error) {
 	if len(l.messages) > 0 {
 		return nil, &BuildError{sortMessages(l.messages)}
 	}
+	if messages := l.checkNamed(); messages != nil {
+		return nil, &BuildError{messages}
+	}
 	out := &Bundle{bundler: b, modules: l.modules, entry: entry, Warnings: sortMessages(s.warnings), byName: map[string]int{},
 		additional: additional}
 	l.exportNames()
 	l.awaits()
 	l.mockable(out)
-	project := s.pkgs.forFile(b.opts.Entry)
+	project := s.pkgs.ForFile(b.opts.Entry)
 	for _, m := range l.modules {
 		m.deferred = m.whole != nil || m.id != entry && m.low != nil && m.low.format == formatESM && m.known && !m.waits &&
 			filepath.IsAbs(m.path) && b.opts.deferrable(m.path, s.pkgs, project)
@@ -110,7 +114,7 @@ func (l *linker) add(name string) int {
 		return m.id
 	}
 	m.node = strings.HasSuffix(u.path, ".mjs") || strings.HasSuffix(u.path, ".mts") ||
-		filepath.IsAbs(u.path) && l.s.pkgs.forFile(u.path).module && !strings.HasSuffix(u.path, ".cjs") && !strings.HasSuffix(u.path, ".cts")
+		filepath.IsAbs(u.path) && l.s.pkgs.ForFile(u.path).Module && !strings.HasSuffix(u.path, ".cjs") && !strings.HasSuffix(u.path, ".cts")
 	type edge struct{ kind, spec string }
 	paths := map[edge]string{}
 	for _, imp := range l.meta.Inputs[name].Imports {
@@ -171,6 +175,9 @@ func (l *linker) target(m *module, ref importRef, path string, found bool) targe
 			return l.fail(m, ref, fmt.Sprintf("%q resolves to %s, which minido cannot load", ref.Spec, path), "", true)
 		}
 		if r := l.modules[id].refuse; r != nil {
+			if l.b.opts.Named != nil { // checkNamed tells
+				return target{module: -1, missing: r.Text}
+			}
 			return l.fail(m, ref, r.Text, r.Hint, !inNodeModules(m.path) && m.low.globs == nil)
 		}
 		return target{module: id}
@@ -182,10 +189,16 @@ func (l *linker) target(m *module, ref importRef, path string, found bool) targe
 		if l.b.opts.Builtins(name) {
 			return target{module: -1, builtin: name}
 		}
+		if l.b.opts.Named != nil {
+			return l.absent(m, ref)
+		}
 		if !inNodeModules(m.path) && ref.Kind == importStatement && !l.s.isLate(m.name) {
 			l.messages = append(l.messages, l.b.unknownBuiltin(m.unit, ref, name))
 		}
 		return target{module: -1, missing: unknownText(name)}
+	}
+	if l.b.opts.Named != nil {
+		return l.absent(m, ref)
 	}
 	if l.b.opts.NoBundle && !strings.HasPrefix(ref.Spec, ".") {
 		return l.fail(m, ref, fmt.Sprintf("No such module %q: with no_bundle, packages are not looked up", ref.Spec),

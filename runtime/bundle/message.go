@@ -21,6 +21,7 @@ type Message struct {
 	Frame  string // the source line
 	Notes  []string
 	Hint   string // what to do next
+	kind   messageKind
 }
 
 // BuildError says why there is no bundle. It holds at least one message.

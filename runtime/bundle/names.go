@@ -47,6 +47,8 @@ func (l *linker) imported(t target) *module {
 		}
 	case t.module >= 0 && l.modules[t.module].known:
 		return l.modules[t.module]
+	case t.module >= 0 && l.b.opts.Named != nil && l.modules[t.module].low != nil && l.modules[t.module].low.format != formatESM:
+		return &module{unit: &unit{name: l.modules[t.module].name}, names: []string{"default"}}
 	}
 	return nil
 }
@@ -80,6 +82,9 @@ func (l *linker) confirm(m *module, ref importRef, dep *module) []Message {
 	out := convertAll(api.Build(opts).Errors, m.name)
 	for i := range out {
 		out[i].Text = strings.ReplaceAll(out[i].Text, "names:"+dep.name, dep.name)
+		if l.b.opts.Named != nil {
+			out[i].Text = noExport.ReplaceAllString(out[i].Text, "The requested module '"+strings.ReplaceAll(ref.Spec, "$", "$$")+"' does not provide an export named '$2'")
+		}
 		if dep.low == nil { // a module of the host: workerd's text
 			out[i].Text = noExport.ReplaceAllString(out[i].Text, "The requested module '$1' does not provide an export named '$2'")
 		}

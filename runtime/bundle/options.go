@@ -72,6 +72,12 @@ type Options struct {
 	// NoBundle says that Entry is already bundled: only relative imports are
 	// followed, packages are not looked up.
 	NoBundle bool
+	// Named, if not nil, are all modules that there are beside the host's, by their names:
+	// absolute paths of files below Dir, whose places there are the names. An import means a
+	// name relative to the importer's folder, as in workerd; all are compiled, whether they are
+	// imported or not, and an import of what is not there, or of a name that is not exported,
+	// is an error.
+	Named map[string]string
 	// Conditions are the package export conditions; empty means workerd,
 	// worker, browser.
 	Conditions []string

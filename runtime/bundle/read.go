@@ -11,6 +11,7 @@ import (
 	"github.com/evanw/esbuild/pkg/api"
 
 	"minido.dev/minido/runtime/bundle/glob"
+	"minido.dev/minido/runtime/bundle/manifest"
 	"minido.dev/minido/runtime/bundle/tsconfig"
 )
 
@@ -98,6 +99,9 @@ func (b *Bundler) classify(path string) (ModuleType, api.Loader) {
 		if !ok || loader == api.LoaderJSON {
 			loader = api.LoaderJSX
 		}
+		if b.opts.Named != nil {
+			loader = api.LoaderJS
+		}
 	case JSON:
 		loader = api.LoaderJSON
 	}
@@ -161,7 +165,7 @@ func (b *Bundler) splitOf(src source) []string {
 	if src.path != b.opts.Entry || len(src.text) < splitMin {
 		return nil
 	}
-	return b.opts.deferredRegions(src.path, src.text, newPackages())
+	return b.opts.deferredRegions(src.path, src.text, manifest.New())
 }
 
 // tsconfigOf is the TsconfigRaw text of a file: `{}` for installed packages, as esbuild

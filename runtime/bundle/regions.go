@@ -5,18 +5,19 @@ import (
 	"path/filepath"
 	"slices"
 
+	"minido.dev/minido/runtime/bundle/manifest"
 	"minido.dev/minido/runtime/bundle/toplevel"
 )
 
 // deferredRegions are the regions whose modules may wait, by the rules that
 // hold for installed packages. Their package.json is looked for above the
 // bundle; without it only the curated packages qualify.
-func (o *Options) deferredRegions(entry, text string, pkgs *packages) []string {
+func (o *Options) deferredRegions(entry, text string, pkgs *manifest.Reader) []string {
 	if o.NoDefer || len(text) < splitMin {
 		return nil
 	}
 	var list []string
-	verdicts := map[string]*pkgInfo{}
+	verdicts := map[string]*manifest.Info{}
 	for _, r := range toplevel.Regions(text) {
 		name, file, ok := toplevel.Package(r.Path)
 		if !ok {
@@ -27,7 +28,7 @@ func (o *Options) deferredRegions(entry, text string, pkgs *packages) []string {
 			info = findPackage(filepath.Dir(entry), name, pkgs)
 			verdicts[name] = info
 		}
-		may := matchPackage(bundledDefer, name) || info.file != "" && info.pure(filepath.Join(info.dir, filepath.FromSlash(file)))
+		may := matchPackage(bundledDefer, name) || info.File != "" && info.Pure(filepath.Join(info.Dir, filepath.FromSlash(file)))
 		if o.mayDefer(name, may) && !slices.Contains(list, r.Path) {
 			list = append(list, r.Path)
 		}
@@ -39,15 +40,15 @@ func (o *Options) deferredRegions(entry, text string, pkgs *packages) []string {
 // package.json that a prebuilt bundle may not have at hand.
 var bundledDefer = []string{"zod"}
 
-func findPackage(dir, name string, pkgs *packages) *pkgInfo {
+func findPackage(dir, name string, pkgs *manifest.Reader) *manifest.Info {
 	for {
 		file := filepath.Join(dir, "node_modules", filepath.FromSlash(name), "package.json")
 		if _, err := os.Stat(file); err == nil {
-			return pkgs.forFile(file)
+			return pkgs.ForFile(file)
 		}
 		parent := filepath.Dir(dir)
 		if parent == dir {
-			return &pkgInfo{}
+			return &manifest.Info{}
 		}
 		dir = parent
 	}

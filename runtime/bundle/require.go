@@ -29,7 +29,7 @@ func (in *instance) requireOf(r *record) goja.Value {
 
 // failure is the Error that an import throws when it runs.
 func (in *instance) failure(r *record, text string) goja.Value {
-	if !strings.Contains(text, " imported from ") { // as notFound's
+	if in.b.bundler.opts.Named == nil && !strings.Contains(text, " imported from ") { // as notFound's
 		text = fmt.Sprintf("%s (imported by %s)", text, r.name)
 	}
 	return in.newError(text)
@@ -108,6 +108,9 @@ func (in *instance) load(from *record, ref importRef, t target) goja.Value {
 	}
 	if err := in.evaluate(to); err != nil {
 		in.throw(err)
+	}
+	if ref.Kind == requireCall && in.b.bundler.opts.Named != nil && to.low.format == formatESM { // as workerd's registry
+		return orUndefined(in.exports(to).ToObject(in.vm).Get("default"))
 	}
 	return in.exports(to)
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/evanw/esbuild/pkg/api"
 
+	"minido.dev/minido/runtime/bundle/manifest"
 	"minido.dev/minido/runtime/bundle/tsconfig"
 	"minido.dev/minido/runtime/bundle/uses"
 )
@@ -48,7 +49,7 @@ type stamp struct {
 
 // scan is the state of one build. Guarded by Bundler.mu.
 type scan struct {
-	pkgs     *packages
+	pkgs     *manifest.Reader
 	ts       *tsconfig.Files
 	seen     map[string]*unit
 	messages []Message // errors
@@ -122,7 +123,7 @@ func (b *Bundler) Build() (*Bundle, error) {
 
 // begin makes the state of a build, in which nobody looks for what is absent.
 func (b *Bundler) begin(absent map[string]bool) *scan {
-	s := &scan{pkgs: newPackages(), ts: tsconfig.New(b.opts.TSConfig), seen: map[string]*unit{}, broken: map[string]bool{}, absent: absent}
+	s := &scan{pkgs: manifest.New(), ts: tsconfig.New(b.opts.TSConfig), seen: map[string]*unit{}, broken: map[string]bool{}, absent: absent}
 	b.mu.Lock()
 	b.scan = s
 	b.mu.Unlock()
@@ -210,6 +211,9 @@ const virtualNamespace = "virtual"
 func (b *Bundler) onResolve(p api.PluginBuild, a api.OnResolveArgs) (api.OnResolveResult, error) {
 	if a.PluginData == (resolvesItself{}) {
 		return api.OnResolveResult{}, nil
+	}
+	if b.opts.Named != nil && a.Kind != api.ResolveEntryPoint {
+		return b.resolvesNamed(a)
 	}
 	if _, ok := b.opts.Alias[a.Path]; ok || a.Kind == api.ResolveEntryPoint {
 		return api.OnResolveResult{}, nil
@@ -342,7 +346,7 @@ func (b *Bundler) onLoad(a api.OnLoadArgs) (api.OnLoadResult, error) {
 	u, msgs := b.load(s, a, name)
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if u == nil && (slices.Contains(s.extra, a.Path) || s.isLate(name)) {
+	if u == nil && (slices.Contains(s.extra, a.Path) && b.opts.Named == nil || s.isLate(name)) {
 		u, msgs = &unit{path: a.Path, name: name, refuse: &msgs[0]}, nil // whoever imports it gets the error
 	}
 	if u == nil {
@@ -438,13 +442,9 @@ func (b *Bundler) collectInputs(s *scan, err error) []string {
 			set[filepath.Join(b.opts.Dir, filepath.FromSlash(name))] = true
 		}
 	}
-	s.pkgs.mu.Lock()
-	for _, p := range s.pkgs.dirs {
-		if p.file != "" {
-			set[p.file] = true
-		}
+	for _, f := range s.pkgs.Read() {
+		set[f] = true
 	}
-	s.pkgs.mu.Unlock()
 	for _, f := range s.ts.Read() {
 		set[f] = true
 	}

@@ -28,6 +28,9 @@ func (b *Bundler) wasm(src source, name string, last *unit) *unit {
 		u = &unit{path: src.path, name: name, refuse: &Message{
 			Text: fmt.Sprintf("%s is no WebAssembly module that can be loaded: %v", filepath.Base(src.path), err),
 		}}
+		if b.opts.Named != nil {
+			u.refuse = &Message{Text: err.Error(), kind: wasmError}
+		}
 	}
 	return b.keep(name, u)
 }

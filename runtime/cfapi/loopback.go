@@ -50,6 +50,19 @@ func (a *API) LoopbackService(t Loopback) *goja.Object {
 	return v.(*goja.Object)
 }
 
+// LoopbackTarget finds what a LoopbackService reaches; ok is false for anything else.
+func LoopbackTarget(a *API, v goja.Value) (t Target, ok bool) {
+	if _, isObject := v.(*goja.Object); !isObject {
+		return nil, false
+	}
+	h, err := a.handleOf(goja.Undefined(), v, a.vm.ToValue(true))
+	if err != nil {
+		a.Engine.Rethrow(err)
+	}
+	t, ok = a.Engine.Attached(h).(Loopback)
+	return t, ok
+}
+
 // LoopbackObjects is what ctx.exports has for a durable object class: its
 // namespace, or the class alone if ns is nil.
 func (a *API) LoopbackObjects(class string, ns Namespace) *goja.Object {
@@ -114,6 +127,12 @@ func (a *API) propsOf(kind string, options goja.Value) *event.Payload {
 	if _, ok := given.(*goja.Object); !ok || engine.IsCallable(given) && a.standIn(given.(*goja.Object)) != "" {
 		a.Engine.Throw("TypeError", "Incorrect type for the 'props' field on 'Options': the provided value is not of type 'Object'.")
 	}
+	return PackProps(a, given)
+}
+
+// PackProps clones an object that outlives the call in which it is given, such as
+// ctx.props: it may hold service stubs and no other reference. It throws DataCloneError.
+func PackProps(a *API, given goja.Value) *event.Payload {
 	p := &event.Payload{}
 	b, err := a.Platform.Clone.Serialize(given, clone.Options{
 		Mode: clone.RPC, EnhancedErrors: a.Platform.Enabled(compat.EnhancedErrorSerialization), ClassInstances: clone.Refused, HostCallables: true,

@@ -49,5 +49,8 @@ var ErrNotTransferable = errors.New("Object is not transferable")
 // notSerializable is workerd's message for an object of a class that has no
 // serialized form (Serializer::throwDataCloneErrorForObject).
 func notSerializable(className string) error {
+	if className == "KvNamespace" {
+		return &DataCloneError{Message: "A KV namespace binding cannot be serialized."}
+	}
 	return &DataCloneError{Message: fmt.Sprintf("Could not serialize object of type \"%s\". This type does not support serialization.", className)}
 }

@@ -41,7 +41,7 @@ var table = [count]Row{
 	CryptoPreservePublicExponent:                 {Name: "crypto_preserve_public_exponent", Disable: "no_crypto_preserve_public_exponent", Date: "2023-12-01", State: AlwaysOn},
 	VectorizeQueryMetadataOptional:               {Name: "vectorize_query_metadata_optional", Disable: "vectorize_query_original", Date: "2023-11-08", State: NoDifference, Note: "of the first version of Vectorize"},
 	UnsafeModule:                                 {Name: "unsafe_module", Experimental: true, State: NeverOn},
-	JsRpc:                                        {Name: "js_rpc", Experimental: true, State: NoDifference, Note: "obsolete in workerd"},
+	JsRpc:                                        {Name: "js_rpc", Experimental: true},
 	NoGlobalImportscripts:                        {Name: "no_global_importscripts", Disable: "global_importscripts", Date: "2024-03-04", State: Implemented},
 	NodejsAls:                                    {Name: "nodejs_als", Disable: "no_nodejs_als", State: Implemented},
 	QueuesJsonMessages:                           {Name: "queues_json_messages", Disable: "no_queues_json_messages", Date: "2024-03-18", State: Implemented},

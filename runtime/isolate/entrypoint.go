@@ -95,13 +95,20 @@ func (t *entrypoint) Call(c *event.Call, done func(*event.Payload, error)) {
 	done = once(done)
 	begin := func() *Invocation { return t.i.Invoked(t.name, "", TraceCall(c)) }
 	t.i.dispatch(t.i.Engine.NewContext(engine.RequestContext, ""), begin, cmp.Or(c.Cause, "rpc"), func(ctx *engine.Context, end func()) {
-		target, err := t.instance(ctx)
+		inv := t.i.current()
+		var target *goja.Object
+		var err error
+		if thrown := t.i.Engine.Try(func() { target, err = t.instance(ctx) }); thrown != nil { // by the constructor
+			inv.Failed(thrown)
+			done(nil, t.i.CF.Failure(thrown))
+			end()
+			return
+		}
 		if err != nil {
 			done(nil, &event.Error{Name: "TypeError", Message: err.Error()})
 			end()
 			return
 		}
-		inv := t.i.current()
 		finish := func(p *event.Payload, err error) {
 			inv.Returned(0)
 			done(p, err)

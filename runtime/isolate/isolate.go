@@ -6,7 +6,6 @@ package isolate
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -194,7 +193,7 @@ func (i *Isolate) Start(ready func(error)) {
 				ready(err)
 			}
 		}
-		i.Engine.Await(i.vm.ToValue(pending.Promise), func(goja.Value) { answer(i.prepare()) }, func(reason goja.Value) { answer(errors.New(i.Engine.Errors.Stack(reason))) })
+		i.Engine.Await(i.vm.ToValue(pending.Promise), func(goja.Value) { answer(i.prepare()) }, func(reason goja.Value) { answer(startError(i, reason)) })
 		// The global scope has no timers and no I/O: what its microtasks leave pending
 		// stays so.
 		i.Engine.Turns.After(func() {
@@ -237,28 +236,6 @@ func (i *Isolate) evaluateNext(a *bundle.Ahead) {
 			})
 		}
 	})
-}
-
-// unsettled is the reference's error of a module whose top-level await nothing
-// settles (workerd, jsg/modules.c++), with its place.
-func unsettled(p *bundle.Pending) error {
-	text := "Error: Top-level await in module is unsettled."
-	if file, line, col, ok := p.Where(); ok {
-		text += fmt.Sprintf("\n    at %s:%d:%d", file, line, col)
-	}
-	return errors.New(text)
-}
-
-// describe shows an error of module code with its source-mapped stack.
-func (i *Isolate) describe(err error) error {
-	var ex *goja.Exception
-	if errors.As(err, &ex) {
-		return errors.New(i.Engine.Errors.Stack(ex.Value()))
-	}
-	if stopped := i.Engine.Health.Stopped(err); stopped != nil {
-		return stopped
-	}
-	return err
 }
 
 func (i *Isolate) inGlobalScope(fn func()) {
@@ -313,13 +290,27 @@ func (i *Isolate) checkExports() error {
 		if _, ok := v.(*goja.Object); ok {
 			continue
 		}
-		message := "Incorrect type for map entry '" + name + "': the provided value is not of type 'function or ExportedHandler'."
+		where, message := "", "Incorrect type for map entry '"+name+"': the provided value is not of type 'function or ExportedHandler'."
 		if v == nil || goja.IsUndefined(v) || goja.IsNull(v) {
-			message = fmt.Sprintf("Cannot initialize N7workerd3api15ExportedHandlerE with required members from an undefined or null value.\n    at the export %q", name)
+			message = "Cannot initialize N7workerd3api15ExportedHandlerE with required members from an undefined or null value."
+			where = fmt.Sprintf("\n    at the export %q", name)
 		}
-		return errors.New("Uncaught " + (&event.Error{Name: "TypeError", Message: message}).Error())
+		text := (&event.Error{Name: "TypeError", Message: message}).Error()
+		return &StartError{"Uncaught " + text + where, text}
 	}
 	return nil
+}
+
+// HasCalls reports whether objects of a class can be called over RPC: those of a class that
+// extends DurableObject, by the flag js_rpc all, and where tests run, since their classes
+// are wrapped.
+func HasCalls(i *Isolate, class *goja.Object) bool {
+	return i.opts.RunsTests || i.enabled(compat.JsRpc) || i.extends(class, i.CF.DurableObjectClass())
+}
+
+// IsEntrypoint reports whether a class extends WorkerEntrypoint.
+func IsEntrypoint(i *Isolate, class *goja.Object) bool {
+	return i.extends(class, i.CF.EntrypointClass())
 }
 
 func (i *Isolate) extends(class, base *goja.Object) bool {

@@ -146,10 +146,14 @@ func readBinary(data []byte) (b *binary, err error) {
 	switch {
 	case len(data) == 0:
 		return nil, errors.New("BufferSource argument is empty")
-	case len(data) < 4 || string(data[:4]) != string(header[:4]):
-		return nil, fmt.Errorf("expected magic word 00 61 73 6d, found % x @+0", data[:min(4, len(data))])
-	case len(data) < 8 || string(data[4:8]) != string(header[4:]):
-		return nil, fmt.Errorf("expected version 01 00 00 00, found % x @+4", data[4:min(8, len(data))])
+	case len(data) < 4:
+		return nil, errors.New("expected 4 bytes, fell off end @+0")
+	case string(data[:4]) != string(header[:4]):
+		return nil, fmt.Errorf("expected magic word 00 61 73 6d, found % x @+0", data[:4])
+	case len(data) < 8:
+		return nil, errors.New("expected 4 bytes, fell off end @+4")
+	case string(data[4:8]) != string(header[4:]):
+		return nil, fmt.Errorf("expected version 01 00 00 00, found % x @+4", data[4:8])
 	}
 	b = &binary{start: -1}
 	r := &reader{data: data, at: len(header)}

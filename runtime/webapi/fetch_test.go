@@ -270,7 +270,7 @@ func TestForeignContext(t *testing.T) {
 	const global = "Disallowed operation called within global "
 	w.Said(global, global, global, "none")
 	w.Run(`try { await caches.default.match("http://x") } catch (e) { say(e.message.slice(0, 40)) } try { await caches.keys() } catch (e) { say(e.message) }`)
-	w.Said("There is no cache: this isolate was star", "Failed to execute 'keys' on 'CacheStorage': the method is not implemented.")
+	w.Said("No Cache was configured", "Failed to execute 'keys' on 'CacheStorage': the method is not implemented.")
 }
 
 // Beacon, section 3: a POST leaves, and nobody hears of its end; as in workerd a

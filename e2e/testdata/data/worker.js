@@ -18,5 +18,9 @@ export default { async fetch(req, env) {
   await t("hyperdrive ip", () => String(PG.ip).replaceAll(/[0-9]+/g, "N"));
   await t("hyperdrive host", () => PG.host.replaceAll(/[0-9a-f]{32}/g, "random"));
   await t("hyperdrive string", () => PG.connectionString.replaceAll(/[0-9a-f]{32}/g, "random"));
+  await t("hyperdrive of MySQL", () => [env.MY.port, env.MY.user, env.MY.password, env.MY.database, env.MY.connectionString.replaceAll(/[0-9a-f]{32}/g, "random")]);
+  await t("write big", () => EVENTS.writeDataPoint({ doubles: [5n] }));
+  await t("write getter", () => EVENTS.writeDataPoint({ get blobs() { throw new Error("getter"); } }));
+  await t("secret get shape", async () => { try { await SECRET.get("x", 1); } catch (e) { return [e.message, { ...e }]; } });
   return Response.json(out);
 } };

@@ -44,6 +44,10 @@ export default {
       noFilename: [MAIL, { ...base, attachments: [{ type: "x/y", content: "x" }] }], noContent: [MAIL, { ...base, attachments: [{ filename: "a", type: "x/y" }] }],
     };
     for (const [name, [binding, m]] of Object.entries(sends)) await t("send " + name, () => binding.send(m));
+    for (const [name, ...args] of [["none"], ["null", null], ["number", 5], ["text", "x"], ["array", []], ["three", "a@a.example", "b@b.example", "raw"]]) {
+      await t("send " + name, async () => { try { await MAIL.send(...args); } catch (e) { return [e.name, e.message, { ...e }]; } });
+    }
+    await t("binding", () => [MAIL.constructor.name, String(MAIL), Object.keys(MAIL)]);
     const incoming = (subject, more = "") => `From: ann@a.example\r\nTo: bob@b.example\r\nMessage-ID: <9@a.example>\r\nSubject: ${subject}\r\n${more}\r\nHello\r\n`;
     const handle = async (body) => {
       const r = await fetch(new URL(req.url).origin + "/cdn-cgi/handler/email?from=ann@a.example&to=bob@b.example&format=json", { method: "POST", body });

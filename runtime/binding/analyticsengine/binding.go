@@ -40,7 +40,12 @@ func New(s *driver.Session) driver.Driver { return &datasets{session: s} }
 func (d *datasets) Make(a *cfapi.API, _ driver.Worker, b config.Binding) goja.Value {
 	dataset := cmp.Or(b.Param("dataset"), b.Name)
 	create := a.Engine.Load(prelude, a.Engine.Native(engine.Func{Name: "write", Length: 1, Fn: func(call goja.FunctionCall) goja.Value {
-		return d.write(a, dataset, point(a, call.Argument(0)))
+		var p Point
+		if thrown := a.Engine.Try(func() { p = point(a, call.Argument(0)) }); thrown != nil {
+			a.Engine.Log(engine.Error, fmt.Sprintf("Failed to write data point to Analytics Engine dataset %q: %s", dataset, a.Engine.Text(thrown)))
+			return goja.Undefined()
+		}
+		return d.write(a, dataset, p)
 	}}))
 	return a.Engine.Call(create, goja.Undefined(), a.Engine.String(dataset))
 }

@@ -77,7 +77,7 @@ function (native, p) {
     const route = async (request) => {
       const url = new URL(request.url);
       const [, v1, verb, what, id, ...rest] = StringPrototypeSplit(url.pathname, "/");
-      if (v1 !== "v1") return new Response("Not found", { status: 404 });
+      if (v1 !== "v1") return new Response(null, { status: 404 });
       switch (verb) {
         case "acquire": return Response.json({ sessionId: (await native.launch()).sessionId });
         case "sessions": return Response.json({ sessions: native.sessions().map(detail) });

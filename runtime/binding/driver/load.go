@@ -47,6 +47,8 @@ type Module struct {
 // Loaded is a worker that was loaded. Safe for concurrent use.
 type Loaded interface {
 	Entrypoint(name string, props *event.Payload) cfapi.Target
+	// Exports reports whether the main module has an export of that name.
+	Exports(name string) bool
 	// Home is what runs objects of its classes: cfapi.ObjectClass.Home.
 	Home() any
 	// Alive is false once its isolate has been condemned.

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net"
 	"net/url"
+	"strconv"
 	"strings"
 
 	"github.com/dop251/goja"
@@ -67,11 +68,15 @@ func (d databases) Make(a *cfapi.API, _ driver.Worker, b config.Binding) goja.Va
 	if _, err := d.session.Entropy.Fork("hyperdrive " + b.Name).Read(random[:]); err != nil {
 		a.Engine.Throw("Error", "hyperdrive: %s", err)
 	}
-	const port = "5432" // as in workerd, also for MySQL
+	// What the connection string says, which is wrangler's own.
+	number, query := 5432, "sslmode=disable"
+	if target.Scheme == "mysql" {
+		number, query = 3306, "ssl-mode=disabled"
+	}
+	port := strconv.Itoa(number)
 	host := hex.EncodeToString(random[:]) + ".hyperdrive.local"
 	ip := fmt.Sprintf("240.%d.%d.%d", random[0], random[1], random[2])
-	local := map[string]string{"mysql": "3306"}
-	to := net.JoinHostPort(target.Hostname(), cmp.Or(target.Port(), local[target.Scheme], port))
+	to := net.JoinHostPort(target.Hostname(), cmp.Or(target.Port(), port))
 	sockets := a.Platform.TCP
 	sockets.Route(host+":"+port, to)
 	sockets.Route(ip+":"+port, to)
@@ -83,11 +88,11 @@ func (d databases) Make(a *cfapi.API, _ driver.Worker, b config.Binding) goja.Va
 	}}).Wrap(hyperdrive{})
 	password, _ := target.User.Password()
 	user, database := target.User.Username(), strings.TrimPrefix(target.Path, "/")
-	text := fmt.Sprintf("%s://%s:%s@%s:%s/%s?sslmode=disable", target.Scheme, user, password, host, port, database)
+	text := fmt.Sprintf("%s://%s:%s@%s:%s/%s?%s", target.Scheme, user, password, host, port, database, query)
 	for _, member := range []struct {
 		name  string
 		value any
-	}{{"connectionString", text}, {"port", 5432}, {"ip", ip}, {"host", host}, {"password", password}, {"user", user}, {"database", database}} {
+	}{{"connectionString", text}, {"port", number}, {"ip", ip}, {"host", host}, {"password", password}, {"user", user}, {"database", database}} {
 		object.DefineDataProperty(member.name, a.Engine.VM().ToValue(member.value), goja.FLAG_FALSE, goja.FLAG_TRUE, goja.FLAG_TRUE)
 	}
 	return object

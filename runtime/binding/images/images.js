@@ -96,7 +96,7 @@ function (native, p) {
           for (let i = 0; i < transforms.length; i++) {
             const t = transforms[i];
             if (!(t instanceof DrawTransformer)) {
-              for (const [name, value] of ObjectEntries(t)) {
+              for (const [name, value] of ObjectEntries(t ?? {})) {
                 if (value !== undefined && !ArrayPrototypeIncludes(known, name) && !ArrayPrototypeIncludes(ignored, name)) ArrayPrototypePush(ignored, name);
               }
               ArrayPrototypePush(steps, { imageIndex: target, ...t });
@@ -156,7 +156,7 @@ function (native, p) {
       }
       async signedUrl(options) { return (await hosted("signedUrl", { id: this.#id, variant: options.variant, expiresIn: options.expiresIn }))[0]; }
       async update(options) {
-        return (await hosted("update", { id: this.#id, requireSignedURLs: options.requireSignedURLs, metadata: options.metadata, creator: options.creator }))[0];
+        return (await hosted("update", { id: this.#id, requireSignedURLs: options?.requireSignedURLs, metadata: options?.metadata, creator: options?.creator }))[0];
       }
       async delete() { return (await hosted("delete", { id: this.#id }))[0]; }
     }
@@ -167,7 +167,11 @@ function (native, p) {
         native.limit(bytes.byteLength);
         return (await hosted("upload", { ...options, id: options?.id ?? native.id() }, bytes))[0];
       }
-      async list(options) { return (await hosted("list", { ...options }))[0]; }
+      async list(options) {
+        const limit = options?.limit;
+        if (limit !== undefined && typeof limit !== "number" && p.NumberIsNaN(+limit)) return { images: [], listComplete: true }; // as in the reference
+        return (await hosted("list", limit === undefined ? { ...options } : { ...options, limit: +limit }))[0];
+      }
       async createDirectUpload(options) { return (await hosted("createDirectUpload", { ...options, given: options?.id !== undefined, id: options?.id ?? native.id() }))[0]; }
     }
 

@@ -11,6 +11,7 @@ function (native, p) {
         await native.call("send", lines);
       }
     }
+    p.tag(Fetcher, "Fetcher");
     return new Fetcher();
   };
 }

@@ -3,6 +3,8 @@
 package secretsstore
 
 import (
+	"fmt"
+
 	"github.com/dop251/goja"
 
 	"minido.dev/minido/runtime/binding/driver"
@@ -49,7 +51,9 @@ func (d *stores) get(a *cfapi.API, store, name string) goja.Value {
 				case err != nil:
 					a.Engine.Throw("Error", "%s", err)
 				case value == nil:
-					a.Engine.Throw("Error", "Secret \"%s\" not found", name)
+					missing := a.Engine.Errors.New("Error", fmt.Sprintf("Secret \"%s\" not found", name))
+					missing.Set("remote", true) // another worker throws it in the reference
+					panic(missing)
 				}
 				return a.Engine.String(string(value.Data))
 			})

@@ -48,44 +48,56 @@ function (native, p) {
       return reply;
     };
 
-    class SendEmail {
-      async send(message) {
-        const raw = native.raw(message);
-        if (raw !== undefined) {
-          allowedSender(message.from);
-          allowedRecipient(message.to);
-          const reply = await store(message.from, false, [[".eml", raw]]);
-          native.log(`send_email binding called with the following message:\nEmail: ${reply.paths[0]}`);
-          return { messageId: reply.messageId };
-        }
-        const from = bare(message.from);
-        allowedSender(from);
-        const to = list(message.to);
-        for (let i = 0; i < to.length; i++) allowedRecipient(bare(to[i]));
-        const head = [`From: ${shown(message.from)}`, `To: ${joined(message.to)}`];
-        if (message.cc) ArrayPrototypePush(head, `Cc: ${joined(message.cc)}`);
-        if (message.bcc) ArrayPrototypePush(head, `Bcc: ${joined(message.bcc)}`);
-        ArrayPrototypePush(head, `Subject: ${message.subject}`);
-        const parts = [], names = [];
-        const add = (name, suffix, content) => {
-          ArrayPrototypePush(names, name);
-          ArrayPrototypePush(parts, [suffix, content]);
-        };
-        if (message.text) add("Text: ", ".txt", message.text);
-        if (message.html) add("HTML: ", ".html", message.html);
-        const attachments = message.attachments ?? [];
-        for (let i = 0; i < attachments.length; i++) {
-          const { filename, disposition, content } = attachments[i];
-          if (typeof content !== "string") content.byteLength; // what has none is refused in the engine's words
-          add(`Attachment (${disposition ?? "attachment"}): ${filename} -> `, `-${i + 1}.${extension(filename)}`, content);
-        }
-        const reply = await store(from, true, parts);
-        let text = `send_email binding called with MessageBuilder:\n${ArrayPrototypeJoin(head, "\n")}`;
-        for (let i = 0; i < names.length; i++) text += `${i === 0 ? "\n\n" : "\n"}${names[i]}${reply.paths[i]}`;
-        native.log(text);
+    // What is thrown comes from another worker in the reference.
+    const crossed = async (call) => {
+      try {
+        return await call();
+      } catch (e) {
+        if (typeof e === "object" && e !== null) e.remote = true;
+        throw e;
+      }
+    };
+    class Fetcher {
+      async send(message) { return crossed(() => send(message)); }
+    }
+    p.tag(Fetcher, "Fetcher");
+    const send = async (message) => {
+      if (typeof message !== "object" || message === null) throw new p.TypeError(`Cannot use 'in' operator to search for 'EmailMessage::raw' in ${typeof message === "symbol" ? "Symbol" : message}`);
+      const raw = native.raw(message);
+      if (raw !== undefined) {
+        allowedSender(message.from);
+        allowedRecipient(message.to);
+        const reply = await store(message.from, false, [[".eml", raw]]);
+        native.log(`send_email binding called with the following message:\nEmail: ${reply.paths[0]}`);
         return { messageId: reply.messageId };
       }
-    }
-    return new SendEmail();
+      const from = bare(message.from);
+      allowedSender(from);
+      const to = list(message.to);
+      for (let i = 0; i < to.length; i++) allowedRecipient(bare(to[i]));
+      const head = [`From: ${shown(message.from)}`, `To: ${joined(message.to)}`];
+      if (message.cc) ArrayPrototypePush(head, `Cc: ${joined(message.cc)}`);
+      if (message.bcc) ArrayPrototypePush(head, `Bcc: ${joined(message.bcc)}`);
+      ArrayPrototypePush(head, `Subject: ${message.subject}`);
+      const parts = [], names = [];
+      const add = (name, suffix, content) => {
+        ArrayPrototypePush(names, name);
+        ArrayPrototypePush(parts, [suffix, content]);
+      };
+      if (message.text) add("Text: ", ".txt", message.text);
+      if (message.html) add("HTML: ", ".html", message.html);
+      const attachments = message.attachments ?? [];
+      for (let i = 0; i < attachments.length; i++) {
+        const { filename, disposition, content } = attachments[i];
+        if (typeof content !== "string") content.byteLength; // what has none is refused in the engine's words
+        add(`Attachment (${disposition ?? "attachment"}): ${filename} -> `, `-${i + 1}.${extension(filename)}`, content);
+      }
+      const reply = await store(from, true, parts);
+      let text = `send_email binding called with MessageBuilder:\n${ArrayPrototypeJoin(head, "\n")}`;
+      for (let i = 0; i < names.length; i++) text += `${i === 0 ? "\n\n" : "\n"}${names[i]}${reply.paths[i]}`;
+      native.log(text);
+      return { messageId: reply.messageId };
+    };
+    return new Fetcher();
   };
 }

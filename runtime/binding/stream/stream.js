@@ -95,6 +95,7 @@ function (native, p) {
     }
     class Fetcher {
       async upload(urlOrBody, params) {
+        if (urlOrBody === undefined || urlOrBody === null) throw ObjectAssign(new p.TypeError(`Cannot read properties of ${urlOrBody} (reading 'pipeTo')`), { remote: true });
         const bytes = typeof urlOrBody === "string" ? await download(urlOrBody, "video") : await bytesOf(urlOrBody);
         return video(await ask("upload", { new: native.id(), params: { ...params } }, bytes));
       }

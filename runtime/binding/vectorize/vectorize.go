@@ -99,6 +99,10 @@ func (x *index) operate(op string, args []byte) (any, error) {
 	case "query":
 		var q query
 		if err := json.Unmarshal(args, &q); err != nil {
+			var mismatch *json.UnmarshalTypeError
+			if errors.As(err, &mismatch) {
+				return nil, refuse(40026, "Failed to parse the request body as JSON: %s: a %s is not expected", mismatch.Field, mismatch.Value)
+			}
 			return nil, refuse(40026, "Failed to parse the request body as JSON: %s", err)
 		}
 		return x.search(q)

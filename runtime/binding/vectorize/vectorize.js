@@ -2,7 +2,10 @@
 function (native, p) {
   "use strict";
   const { JSONStringify, ArrayIsArray, ArrayFrom, ObjectAssign, ObjectDefineProperty } = p;
-  const array = (values) => ArrayIsArray(values) ? values : ArrayFrom(values);
+  const array = (values) => {
+    if (values === undefined || values === null) throw new p.TypeError(`${values === null ? "object null" : "undefined"} is not iterable (cannot read property Symbol(Symbol.iterator))`);
+    return ArrayIsArray(values) ? values : ArrayFrom(values);
+  };
   const levels = ["all", "indexed", "none"];
 
   return (indexId) => {
@@ -19,11 +22,11 @@ function (native, p) {
         if (typeof level !== "boolean" && level !== levels[0] && level !== levels[1] && level !== levels[2]) {
           throw new p.Error(`Invalid returnMetadata option. Expected: true, false, "none", "indexed" or "all"; got: ${level}`);
         }
-        if (level === true) options = ObjectAssign({}, options, { returnMetadata: "all" });
+        if (level === true) options.returnMetadata = "all"; // so do the caller's own, as in the reference
       }
       return send("VECTOR_QUERY", "query", ObjectAssign({}, options, given));
     };
-    const vectors = (list) => list.map((v) => ObjectAssign({}, v, { values: array(v.values) }));
+    const withValues = (vectors) => vectors.map((v) => ObjectAssign({}, v, { values: array(v.values) }));
 
     class VectorizeIndexImpl {
       constructor() {
@@ -34,8 +37,8 @@ function (native, p) {
       async describe() { return send("INDEX_GET", "describe", null); }
       async query(vector, options) { return query({ vector: array(vector) }, options); }
       async queryById(vectorId, options) { return query({ vectorId }, options); }
-      async insert(list) { return send("VECTOR_INSERT", "insert", vectors(list)); }
-      async upsert(list) { return send("VECTOR_UPSERT", "upsert", vectors(list)); }
+      async insert(list) { return send("VECTOR_INSERT", "insert", withValues(list)); }
+      async upsert(list) { return send("VECTOR_UPSERT", "upsert", withValues(list)); }
       async getByIds(ids) { return send("VECTOR_GET", "get", ids); }
       async deleteByIds(ids) { return send("VECTOR_DELETE", "delete", ids); }
     }

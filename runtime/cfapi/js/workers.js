@@ -236,11 +236,12 @@ function (native, p) {
     // loopback is a service stub that makes others with props of their own.
     loopback: (handle) => open({ __proto__: loopbackTraps, handle, fetcher: true, loopback: true }),
     // handleOf finds the capability behind a stub, or the name of the class of
-    // what stands for a value elsewhere; undefined for anything else.
-    handleOf: (v) => {
+    // what stands for a value elsewhere; undefined for anything else. Of a loopback it
+    // finds the capability if it is told to.
+    handleOf: (v, loopbacks) => {
       const e = entryAt(v);
       if (e === undefined) return undefined;
-      if (e.loopback) return "LoopbackServiceStub";
+      if (e.loopback && !loopbacks) return "LoopbackServiceStub";
       return e.path !== undefined ? "RpcProperty" : e.promise !== undefined ? "RpcPromise" : e.handle;
     },
     disposable: (obj, dispose) => hidden(obj, SymbolDispose, dispose ?? disposeNothing),

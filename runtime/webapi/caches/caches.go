@@ -81,7 +81,7 @@ func (p *Caches) defineCache() *engine.Class[*cache] {
 				p.Need(call, 1, "Cache", name, "Request or string")
 				p.Engine.IO("the cache")
 				if p.store == nil {
-					p.Engine.Throw("Error", "There is no cache: this isolate was started without a place to keep it.")
+					p.Engine.Throw("Error", "No Cache was configured")
 				}
 				return fn(c, call)
 			})
