@@ -380,7 +380,7 @@ lint:
 
 # Functions that no program and no test reaches.
 dead:
-	@dead=$$($(FRUGAL) $(GO) tool deadcode -test ./...); test -z "$$dead" || { echo "used by nobody:"; echo "$$dead"; exit 1; }
+	$(FRUGAL) $(GO) run ./internal/dead ./...
 
 clean:
 	rm -rf bin dist minido-out $(dir $(NPM_DONE) $(BENCH_NPM)) $(REFERENCE)

@@ -576,10 +576,8 @@ func (o *Object) Hibernatable() string {
 	if n := o.ctx.Timers(); n > 0 {
 		return fmt.Sprintf("%d timers are pending (setTimeout, setInterval)", n)
 	}
-	for _, op := range o.ctx.Ops() {
-		if !op.IsInternal() {
-			return "it waits for " + op.Name
-		}
+	if ops := o.ctx.Ops(); len(ops) > 0 {
+		return "it waits for " + ops[0].Name
 	}
 	if n := o.ctx.Held(); n > 0 {
 		return fmt.Sprintf("%d promises given to waitUntil() or open sockets keep it alive", n)

@@ -213,10 +213,3 @@ func (it *KVIterator) Close() {
 		it.cur.Close()
 	}
 }
-
-// Abandon is Cursor.Abandon.
-func (it *KVIterator) Abandon() {
-	if it.cur != nil {
-		it.cur.Abandon()
-	}
-}

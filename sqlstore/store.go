@@ -219,9 +219,6 @@ func (s *Store) setUp(o Options) error {
 	return err
 }
 
-// Path is the file's path, or ":memory:".
-func (s *Store) Path() string { return s.path }
-
 // Close rolls an open transaction back and closes the file. Cursors are
 // canceled. Closing twice is allowed.
 func (s *Store) Close() error {

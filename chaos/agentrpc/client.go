@@ -432,16 +432,6 @@ func text(raw json.RawMessage) string {
 	return string(raw)
 }
 
-// SetState sends a new state, as useAgent().setState does. The agent answers
-// with a state frame to everybody else only, so there is nothing to wait for.
-func (c *Client) SetState(ctx context.Context, state json.RawMessage) error {
-	data, err := json.Marshal(map[string]any{"type": "cf_agent_state", "state": state})
-	if err != nil {
-		return fmt.Errorf("agentrpc: state: %w", err)
-	}
-	return c.send(ctx, data)
-}
-
 // State is the state that the agent sent last, nil before the first.
 func (c *Client) State() json.RawMessage {
 	c.mu.Lock()

@@ -271,9 +271,6 @@ func (s *System) live(l Life, from *world.Recording) error {
 	return nil
 }
 
-// Lives is how many have begun.
-func (s *System) Lives() int { return s.lives }
-
 // DeathDir is where the files of the present life are when it has died.
 func (s *System) DeathDir() string {
 	return filepath.Join(s.options.Dir, fmt.Sprintf("death-%d", s.lives))

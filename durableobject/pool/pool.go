@@ -95,12 +95,6 @@ type Namespace struct {
 
 var _ cfapi.Namespace = (*Namespace)(nil)
 
-// Open adds the namespace of a class; its directory is made, and its alarms are
-// loaded, now or by Locate. uniqueKey is <script>-<Class> and must be safe as a path segment.
-func (p *Pool) Open(class, uniqueKey string) (*Namespace, error) {
-	return p.OpenIn(Folder, class, uniqueKey)
-}
-
 // Folder is where the objects of workers are, below <persist>/v3.
 const Folder = "do"
 

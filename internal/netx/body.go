@@ -113,13 +113,6 @@ func (b *ReaderBody) Cancel(reason error) {
 	b.r.Close() // nobody is left to be told of a failure
 }
 
-// Busy reports whether a read is in progress.
-func (b *ReaderBody) Busy() bool {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.reading
-}
-
 // BodyReader makes a blocking reader of an event.Body, for code that writes to
 // the network. One goroutine reads; Close may come from another.
 type BodyReader struct {

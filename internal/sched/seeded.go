@@ -175,13 +175,6 @@ func (s *Seeded) Run(done func() bool, limit time.Duration) error {
 	return nil
 }
 
-// Steps is how many functions have run.
-func (s *Seeded) Steps() int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.steps
-}
-
 // Moment tells how often Step was called and how many functions were queued by
 // Post and Go, so far. While the first stands still no time passes.
 func (s *Seeded) Moment() (turns, accepted int) {

@@ -274,9 +274,6 @@ func (c *Conn) release() {
 	c.thread.leave()
 }
 
-// Path is the path the connection was opened with.
-func (c *Conn) Path() string { return c.path }
-
 // Exec runs every statement of sql to its end and discards rows. The first
 // error stops it; statements before it keep their effect.
 func (c *Conn) Exec(sql string) error {

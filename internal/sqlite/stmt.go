@@ -79,19 +79,10 @@ func (c *Conn) Prepare(sql string, persistent bool) (st *Stmt, tail string, err 
 	return st, sql[used:], nil
 }
 
-// SQL is the statement's own text, without what followed it.
-func (s *Stmt) SQL() string { return s.sql }
-
 // ReadOnly reports whether the statement cannot change the file. Statements
 // that control transactions count as read-only, but for BEGIN IMMEDIATE and
 // EXCLUSIVE (sqlite3_stmt_readonly).
 func (s *Stmt) ReadOnly() bool { return s.readOnly }
-
-// Busy reports whether the statement has been stepped, is not at its end and has
-// not been reset.
-func (s *Stmt) Busy() bool {
-	return s.p != 0 && sqlite3.Xsqlite3_stmt_busy(s.c.tls, s.p) != 0
-}
 
 // Params is the number of parameters.
 func (s *Stmt) Params() int { return s.params }

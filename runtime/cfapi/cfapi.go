@@ -161,9 +161,6 @@ func (a *API) Env() *goja.Object { return a.env }
 // SetExports sets what cloudflare:workers exports as `exports` (ctx.exports).
 func (a *API) SetExports(exports *goja.Object) { a.exports = exports }
 
-// Exports is ctx.exports, nil before SetExports.
-func (a *API) Exports() *goja.Object { return a.exports }
-
 // DurableObjectClass is the base class DurableObject of cloudflare:workers.
 func (a *API) DurableObjectClass() *goja.Object { return a.durableObject }
 

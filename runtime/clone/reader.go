@@ -30,13 +30,6 @@ func (r *Reader) External() any { return r.o.External }
 // ReadUint32 reads a varint, of which it keeps 32 bits.
 func (r *Reader) ReadUint32() (uint32, error) { return r.uint32() }
 
-// ReadUint64 reads a varint.
-func (r *Reader) ReadUint64() (uint64, error) { return r.varint() }
-
-// ReadRaw returns the next n bytes. They are part of the input: copy them to
-// keep or change them.
-func (r *Reader) ReadRaw(n uint64) ([]byte, error) { return r.take(n) }
-
 // ReadLengthDelimited reads a length and that many bytes, which are part of the
 // input (jsg::Deserializer::readLengthDelimitedBytes).
 func (r *Reader) ReadLengthDelimited() ([]byte, error) {

@@ -37,9 +37,6 @@ type Position struct {
 	Line, Column int
 }
 
-// IsZero reports whether p names no file.
-func (p Position) IsZero() bool { return p.File == "" }
-
 // String renders file:line:column, or the file alone, or "" for the zero Position.
 func (p Position) String() string {
 	if p.Line == 0 {

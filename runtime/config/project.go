@@ -221,16 +221,6 @@ func (v Var) Display() string {
 	return string(text)
 }
 
-// Var returns the variable called name.
-func (p *Project) Var(name string) (Var, bool) {
-	for _, v := range p.Vars {
-		if v.Name == name {
-			return v, true
-		}
-	}
-	return Var{}, false
-}
-
 // Class returns the Durable Object class of this worker called name.
 func (p *Project) Class(name string) (DurableObjectClass, bool) {
 	for _, c := range p.Classes {

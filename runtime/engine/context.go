@@ -82,9 +82,6 @@ func (e *Engine) Current() *Context {
 	return e.Turns.cur.Context
 }
 
-// Engine is the isolate that the context lives in.
-func (c *Context) Engine() *Engine { return c.engine }
-
 // Frame is a fresh frame of the context, for an event that enters it.
 func (c *Context) Frame() *Frame { return &Frame{Context: c} }
 
@@ -286,7 +283,7 @@ func (c *Context) Pending() (latest time.Time) {
 		}
 	}
 	for op := range c.ops { // order-independent: a maximum
-		if !op.internal && !op.connection {
+		if !op.connection {
 			began(op.started)
 		}
 	}

@@ -111,7 +111,6 @@ func TurnLimitFor(production time.Duration) time.Duration {
 // Engine is one isolate's runtime. Unless a method says otherwise it is
 // loop-confined: call it on the loop, or before the first Post.
 type Engine struct {
-	name    string
 	vm      *goja.Runtime
 	loop    sched.Loop
 	spawn   func(name string, fn func())
@@ -158,7 +157,7 @@ type Engine struct {
 func New(o Options) *Engine {
 	e := &Engine{
 		locals: map[any]any{},
-		name:   o.Name, vm: goja.New(), clock: o.Scheduler.Clock(), entropy: o.Entropy,
+		vm:     goja.New(), clock: o.Scheduler.Clock(), entropy: o.Entropy,
 		logger: o.Logger, observer: o.Turns, skew: o.Skew, maxSubrequests: o.Subrequests, untagged: o.Untagged, promisesOnly: o.PromisesOnly,
 	}
 	depth, limit := o.CallDepth, o.TurnLimit
@@ -214,9 +213,6 @@ func New(o Options) *Engine {
 
 // VM is the goja runtime. Only the loop may touch it.
 func (e *Engine) VM() *goja.Runtime { return e.vm }
-
-// Name is the isolate's name, for messages. Safe for concurrent use.
-func (e *Engine) Name() string { return e.name }
 
 // Clock is the clock that the isolate lives by. Safe for concurrent use.
 func (e *Engine) Clock() clock.Clock { return e.clock }

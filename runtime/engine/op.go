@@ -23,7 +23,6 @@ type Op struct {
 	resolve    func(any) error
 	reject     func(any) error
 	promise    *goja.Object
-	internal   bool
 	connection bool
 	started    time.Time
 }
@@ -41,15 +40,6 @@ func (e *Engine) StartOp(name string) *Op {
 	e.Hangs.ops++
 	return op
 }
-
-// Frame is the frame that the operation was started in.
-func (op *Op) Frame() *Frame { return op.frame }
-
-// Internal marks an operation that does not keep an object from hibernating.
-func (op *Op) Internal() *Op { op.internal = true; return op }
-
-// IsInternal reports whether Internal was called.
-func (op *Op) IsInternal() bool { return op.internal }
 
 // Connection marks an operation that is an open connection: Context.Disconnect
 // ends it.

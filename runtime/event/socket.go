@@ -160,9 +160,6 @@ func (s *Socket) Drop(code int, reason string, err error) {
 // peer's has arrived.
 func (s *Socket) Sent() bool { s.mu.Lock(); defer s.mu.Unlock(); return s.sent }
 
-// Received reports whether the peer's Close frame, or its loss, has arrived.
-func (s *Socket) Received() bool { s.mu.Lock(); defer s.mu.Unlock(); return s.received }
-
 func (s *Socket) push(d delivery) error {
 	s.mu.Lock()
 	if s.received || s.lost {

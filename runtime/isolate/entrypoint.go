@@ -357,9 +357,7 @@ func (i *Isolate) Open() map[string]int {
 			open["a timer"] += n
 		}
 		for _, op := range ctx.Ops() {
-			if !op.IsInternal() {
-				open[op.Name]++
-			}
+			open[op.Name]++
 		}
 	}
 	return open

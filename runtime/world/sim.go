@@ -104,9 +104,6 @@ func (s *Sim) Pass(machine clock.Clock) {
 // IsSlow reports whether time may pass while work is ready.
 func (s *Sim) IsSlow() bool { return s.sched.Slack > 0 }
 
-// Steps is how many steps have run.
-func (s *Sim) Steps() int { return s.sched.Steps() }
-
 // Waiting names the routines that wait for something, in the order in which they
 // began to.
 func (s *Sim) Waiting() (names []string) {

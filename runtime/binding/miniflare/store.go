@@ -155,9 +155,6 @@ func PathOf(dir, class, name string) string {
 	return filepath.Join(dir, class, objectid.NewNamespace(class).FromName(name).String()+".sqlite")
 }
 
-// Conn is the connection, for use within Do.
-func (s *Store) Conn() *sqlite.Conn { return s.db }
-
 // Now is the time in milliseconds since the epoch.
 func (s *Store) Now() int64 { return s.opts.Clock.Now().UnixMilli() }
 

@@ -144,13 +144,3 @@ func (m *Modules) window(v goja.Value, buffer, offset, length builtin) []byte {
 	start := offset(This(v)).ToInteger()
 	return memory[start : start+n]
 }
-
-// SymbolFor is Symbol.for(name).
-func (m *Modules) SymbolFor(name string) *goja.Symbol {
-	if s, ok := m.symbols[name]; ok {
-		return s
-	}
-	s := m.Engine.Call(m.Prims.symbolFor, goja.Undefined(), m.VM.ToValue(name)).(*goja.Symbol)
-	m.symbols[name] = s
-	return s
-}

@@ -97,18 +97,6 @@ func (p *Fetch) sentSignal(r *Request) *events.Signal {
 	return p.followed(r)
 }
 
-// RequestToEvent makes the event of a Request object that leaves the context;
-// other values go through the Request constructor, as fetch() does with its
-// first argument. The body counts as used; a stream of JavaScript is pumped by
-// the current context. The error is a JavaScript exception (engine.Errors.FromGo).
-func (p *Fetch) RequestToEvent(v goja.Value) (*event.Request, error) {
-	var out *event.Request
-	if ex := p.VM.Try(func() { out = p.requestEvent(p.coerceRequest(v, goja.Undefined())) }); ex != nil {
-		return nil, ex
-	}
-	return out, nil
-}
-
 func (p *Fetch) requestEvent(r *Request) *event.Request {
 	ev := &event.Request{Method: r.method, URL: p.sentURL(r.url), Header: r.headers.share(), CF: r.cf.json(p),
 		Raw: r.encodeBody == "manual", NoBrotli: !p.Enabled(compat.BrotliContentEncoding), Cause: killpoint.Inherited(p.Engine.Cause())}

@@ -104,9 +104,6 @@ func (h *Handle) StoreAttachment(b []byte) { h.attachment = b }
 // Object is the WebSocket object.
 func (h *Handle) Object() *goja.Object { return h.obj }
 
-// Protocol is the negotiated subprotocol, "" if none.
-func (h *Handle) Protocol() string { return h.protocol }
-
 // SentClose reports whether close() was called on this end.
 func (h *Handle) SentClose() bool { return h.sentClose }
 
