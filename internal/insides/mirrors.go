@@ -10,12 +10,11 @@ import (
 	"github.com/dop251/goja/unistring"
 )
 
-// goja's ordinary objects and arrays keep their properties in a map, a list of
-// names and a slice, which its interface reaches one property at a time, with
-// several allocations for each. JSON goes through a great many: it looks into
-// them, and makes them, through mirrors: types whose memory is that of goja's.
-// When the process starts, reflection compares each mirror with the original,
-// field by field.
+// goja's ordinary objects and arrays keep their properties in a map, a list of names and a slice,
+// which its interface reaches one property at a time, with several allocations for each. JSON goes
+// through a great many: it looks into them, and makes them, through mirrors: types whose memory is
+// that of goja's. When the process starts, reflection compares each mirror with the original, field
+// by field.
 
 // words are those of an interface value.
 type words struct{ tab, data unsafe.Pointer }
@@ -58,19 +57,17 @@ type gojaProperty struct {
 	getterFunc, setterFunc                       *goja.Object
 }
 
-// Plain is how goja's objects, arrays and primitives are told apart: by
-// the first word of an interface value.
-//
-// It is immutable. If goja's internals were to change, ok is false and JSON takes
-// the long way; TestInsidesAreKnown says so.
+// Plain is how goja's objects, arrays and primitives are told apart: by the first word of an
+// interface value. It is immutable. If goja's internals were to change, Known is false and JSON
+// takes the long way; TestInsidesAreKnown says so.
 type Plain struct {
 	Known bool
 
 	// Of an implementation.
 	object, array         unsafe.Pointer
 	builtin, builtinArray unsafe.Pointer // Object.prototype, Array.prototype: they know more properties than their maps have
-	failure               unsafe.Pointer // an error
-	frames, read          uintptr        // in it: its stack, and whether it has become a property
+	guarded, failure      unsafe.Pointer // RegExp.prototype, which may become an ordinary object; an error
+	frames, read          uintptr        // in an error: its stack, and whether it has become a property
 
 	// Of a goja.Value.
 	ascii, wide, integer, float, boolean, null unsafe.Pointer
@@ -106,6 +103,7 @@ func learnPlain(l *look) *Plain {
 	base := reflect.TypeFor[Object]()
 	p.object, p.array = l.begins(object, base), l.begins(array, reflect.TypeFor[Array]())
 	p.builtin, p.builtinArray = l.begins(object.Prototype(), base), l.begins(array.Prototype(), base)
+	p.guarded = l.begins(vm.Get("RegExp").(*goja.Object).Get("prototype").(*goja.Object), base)
 	failure := vm.NewGoError(errors.New(""))
 	p.failure = l.begins(failure, base)
 	l.is("Object.prototype.toJSON", "none", object.Get("toJSON") == nil && array.Get("toJSON") == nil)
@@ -129,14 +127,13 @@ func learnPlain(l *look) *Plain {
 	return p
 }
 
-// implementationOf is the type behind an object, whose self is known to be an
-// interface.
+// implementationOf is the type behind an object, whose self is known to be an interface.
 func implementationOf(o *goja.Object) reflect.Type {
 	return reflect.ValueOf(o).Elem().FieldByName("self").Elem().Type()
 }
 
-// begins is the first word of an object's implementation, which has to be, or to
-// begin with, what the mirror shows.
+// begins is the first word of an object's implementation, which has to be, or to begin with, what
+// the mirror shows.
 func (l *look) begins(o *goja.Object, mirror reflect.Type) unsafe.Pointer {
 	t := implementationOf(o)
 	if t.Kind() != reflect.Pointer {
@@ -166,8 +163,7 @@ func mirrorOf(o *goja.Object) *gojaObject { return (*gojaObject)(unsafe.Pointer(
 // baseOf is for an object whose implementation is known to begin so.
 func baseOf(o *goja.Object) *Object { return (*Object)(mirrorOf(o).self.data) }
 
-// Has reports whether there is a property of that name. Few names are compared
-// sooner than one is hashed.
+// Has reports whether there is a property of that name. Few names are compared sooner than one is hashed.
 func (b *Object) Has(name unistring.String) bool {
 	if len(b.propNames) <= 8 {
 		return slices.Contains(b.propNames, name)
@@ -184,6 +180,20 @@ func (l *Plain) Object(o *goja.Object) *Object {
 	return nil
 }
 
+// Mark is a byte of an ordinary object that no member of goja's lies in, nil for other objects: it
+// says whether the object has been a key of a WeakMap. Loop-confined.
+func (l *Plain) Mark(o *goja.Object) *bool {
+	if tab := mirrorOf(o).self.tab; !l.Known || tab != l.object && tab != l.guarded {
+		return nil
+	}
+	return (*bool)(unsafe.Add(unsafe.Pointer(&baseOf(o).extensible), 1))
+}
+
+// Alike reports whether two objects are known to be of one implementation of goja's.
+func (l *Plain) Alike(o, p *goja.Object) bool {
+	return l.Known && mirrorOf(o).self.tab == mirrorOf(p).self.tab
+}
+
 // Array is an array, nil for any other object, and for one with many holes.
 func (l *Plain) Array(o *goja.Object) *Array {
 	if l.Known && mirrorOf(o).self.tab == l.array {
@@ -192,8 +202,7 @@ func (l *Plain) Array(o *goja.Object) *Array {
 	return nil
 }
 
-// Special reports whether what stands for a property's value is an accessor, or not
-// writable, hidden or fixed.
+// Special reports whether what stands for a property's value is an accessor, or not writable, hidden or fixed.
 func (l *Plain) Special(v goja.Value) bool { return wordsOf(&v).tab == l.property }
 
 // Letter is the string of one unit below latin1; nil if strings are not known.

@@ -19,7 +19,7 @@ var parts = []part{
 	{"virtual machine", "goja", "the texts of errors, the names in stacks, overflows that code can catch, interrupts of native functions, built-ins that are amended in place",
 		"errors have goja's own texts and stacks its names, a stack overflow condemns the isolate, a native that calls natives is not interrupted, a class of the platform that is called without new constructs, and what amends a built-in replaces it by another function",
 		func(l *look) { learnGoja(l) }},
-	{"values", "goja", "JSON, clones, the stack of an error before code asks for it", "JSON and clones go through goja's interface, which is several times slower, and stacks have goja's names",
+	{"values", "goja", "JSON, clones, the stack of an error before code asks for it, which objects were never a key of a WeakMap", "JSON and clones go through goja's interface, which is several times slower, and stacks have goja's names",
 		func(l *look) { learnPlain(l) }},
 	{"frames", "goja", "the names in stacks", "stacks have goja's names", func(l *look) { learnFrames(l) }},
 	{"maps", "Go", "the objects that JSON.parse makes, in one piece", "JSON.parse makes maps one by one, which is slower", func(l *look) { learnMapNames(l) }},

@@ -23,3 +23,27 @@ func TestSymbolsAsWeakKeys(t *testing.T) {
 		evaluates(t, source, want)
 	}
 }
+
+// WeakMaps and WeakSets know their keys, and no others, whatever kind of object a key is and becomes.
+func TestObjectsAsWeakKeys(t *testing.T) {
+	const kinds = `[{}, [], () => {}, new (class {})(), Object.create(null), Object.freeze({}), new Date(), new Map(), Math, JSON, Reflect, RegExp.prototype, Object.prototype, Array.prototype, globalThis, /x/, new Proxy({}, {})]`
+	for source, want := range map[string]string{
+		kinds + `.map((key) => {
+			const m = new WeakMap(), n = new WeakMap(), s = new WeakSet();
+			const before = [m.has(key), m.get(key), m.delete(key), s.has(key), s.delete(key)];
+			m.set(key, 1), s.add(key);
+			const during = [m.has(key), m.get(key), n.has(key), n.get(key), s.has(key)];
+			return [before, during, m.delete(key), m.has(key), s.delete(key), s.has(key)].join();
+		}).filter((got) => got !== "false,,false,false,false,true,1,false,,true,true,false,true,false").length`: "0",
+		`(() => { const m = new WeakMap(), a = []; m.set(a, 1); a[1e6] = 1; delete a[1e6]; return m.get(a) })()`:                                           "1",
+		`(() => { const m = new WeakMap(); m.set(RegExp.prototype, 1); RegExp.prototype.exec = RegExp.prototype.exec; return m.get(RegExp.prototype) })()`: "1",
+		`(() => { const o = {}, m = new WeakMap([[o, 1]]), s = new WeakSet([o]); return [m.get(o), s.has(o), m.get({}), s.has({})] })()`:                   "1,true,,false",
+		`(() => { class M extends WeakMap {} const o = {}, m = new M([[o, 1]]); return [m.get(o), m.get({}), m.has({})] })()`:                              "1,,false",
+		`WeakMap.prototype.get.call(new WeakSet(), {})`: "TypeError: Method WeakMap.prototype.get called on incompatible receiver #<WeakSet>",
+		`WeakSet.prototype.has.call({}, {})`:            "TypeError: Method WeakSet.prototype.has called on incompatible receiver #<Object>",
+		`WeakMap.prototype.has.call(undefined, {})`:     "TypeError: Method WeakMap.prototype.has called on incompatible receiver undefined",
+		`new Proxy(new WeakMap(), {}).has({})`:          "TypeError: Method WeakMap.prototype.has called on incompatible receiver #<WeakMap>",
+	} {
+		evaluates(t, source, want)
+	}
+}
