@@ -56,7 +56,7 @@ func (r *Realm) socketMethods() []engine.Method[*Object] {
 		method("setWebSocketAutoResponse", 1, func(o *Object, c goja.FunctionCall) goja.Value {
 			s := o.opts.Sockets
 			p, ok := r.autoResp.Of(c.Argument(0))
-			if !ok && !goja.IsUndefined(c.Argument(0)) && !goja.IsNull(c.Argument(0)) {
+			if !ok && !goja.IsUndefined(c.Argument(0)) {
 				r.eng.Throw("TypeError", "Failed to execute 'setWebSocketAutoResponse' on 'DurableObjectState': parameter 1 is not of type 'WebSocketRequestResponsePair'.")
 			}
 			if ok {
@@ -79,6 +79,11 @@ func (r *Realm) socketMethods() []engine.Method[*Object] {
 			return r.autoResp.Wrap(&autoResponse{*s.request, s.reply})
 		}),
 		method("getWebSocketAutoResponseTimestamp", 1, func(o *Object, c goja.FunctionCall) goja.Value {
+			if handle, ok := r.iso.Platform.WebSockets.Of(c.Argument(0)); ok {
+				if _, accepted := handle.Host.(*HibernatableSocket); !accepted {
+					return goja.Null() // nobody has answered it
+				}
+			}
 			h := o.sockets.hibernatable(c.Argument(0), "getWebSocketAutoResponseTimestamp")
 			h.set.mu.Lock()
 			at := h.autoAtMs

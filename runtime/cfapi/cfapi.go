@@ -46,7 +46,12 @@ type Options struct {
 	// Missing is the message of the TypeError for a member that obj, an entrypoint or an object,
 	// lacks, or has as its own instead of on its prototype; nil: workerd's.
 	Missing func(obj *goja.Object, name string, own bool) string
+	// Module is the WebAssembly.Module of a file.
+	Module func(content []byte) (goja.Value, error)
 }
+
+// Module is the WebAssembly.Module of a file of the project, or why it is none.
+func Module(a *API, content []byte) (goja.Value, error) { return a.opts.Module(content) }
 
 // API is Cloudflare's surface of one isolate. Loop-confined.
 type API struct {

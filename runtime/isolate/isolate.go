@@ -131,11 +131,23 @@ func New(o Options) *Isolate {
 		i.Platform.Console.Saying = func(args []goja.Value) { i.saying = args }
 	}
 	i.wasm = wasm.Install(i.Engine, wasm.Options{FromBytes: i.enabled(compat.AllowEvalDuringStartup)})
-	i.CF = cfapi.Install(i.Engine, i.Platform, cfapi.Options{Points: o.Points, Compat: o.Compat, WaitUntil: i.waitUntil, Missing: missing(o.RunsTests)})
+	i.CF = cfapi.Install(i.Engine, i.Platform, cfapi.Options{Points: o.Points, Compat: o.Compat, WaitUntil: i.waitUntil, Missing: missing(o.RunsTests), Module: func(code []byte) (goja.Value, error) { return moduleOf(i.wasm, code) }})
 	i.node = nodeapi.New(i.Engine, i.Platform, nodeapi.Options{Env: o.Environ, Compat: o.Compat, Files: func() map[string][]byte { return i.opts.Bundle.Files() }, Import: i.builtin})
 	i.tail = newTailing(i, o.Entropy.Fork("tail"))
 	i.defineExecution()
 	return i
+}
+
+// moduleOf is the WebAssembly.Module of a file, which is compiled at every compatibility date.
+func moduleOf(store *wasm.Store, content []byte) (goja.Value, error) {
+	code, err := wasm.Read(content)
+	if err == nil {
+		err = code.Compile()
+	}
+	if err != nil {
+		return nil, err
+	}
+	return store.Module(code), nil
 }
 
 // Use gives the isolate its bundle, if Options had none. Call it once, before Start.
@@ -171,9 +183,15 @@ func HasBuiltin(on func(flag compat.Flag) bool) func(spec string) bool {
 // what module code threw. Safe for concurrent use.
 func (i *Isolate) Start(ready func(error)) {
 	load := func() {
-		i.CF.Bind(i.opts.Bindings)
-		i.definePlatform()
-		i.bindGlobals()
+		thrown := i.Engine.Try(func() {
+			i.CF.Bind(i.opts.Bindings)
+			i.definePlatform()
+			i.bindGlobals()
+		})
+		if thrown != nil { // a binding that cannot be made
+			ready(startError(i, thrown))
+			return
+		}
 		exports, pending, err := i.opts.Bundle.Load(i.vm, bundle.Host{Builtin: i.builtin, Enter: i.inGlobalScope, AsyncIterator: i.Engine.Primordial("AsyncIteratorPrototype"), Language: i.Engine.MarkLanguage, Wasm: i.wasm.Module, Registry: i.enabled(compat.NewModuleRegistry),
 			Provides: func(spec string) bool { _, err := i.builtin(spec); return err == nil },
 			Ahead:    func(a *bundle.Ahead) { i.ahead = a }})

@@ -1,10 +1,30 @@
 package dispatch_test
 
 import (
+	"strings"
 	"testing"
 
 	"minido.dev/minido/runtime/minidotest"
 )
+
+// Modules of wasm_modules are compiled at dates at which workers may not compile bytes, and
+// one that is none keeps the worker from starting.
+func TestWasmModulesOfOldWorkers(t *testing.T) {
+	files := map[string]string{
+		"a.js": `addEventListener("fetch", (e) => e.respondWith(new Response(String(WASM) + WebAssembly.Module.exports(WASM).length)));`, "m.wasm": "\x00asm\x01\x00\x00\x00",
+		"wrangler.json": `{"name": "p", "main": "a.js", "compatibility_date": "2024-01-01", "wasm_modules": {"WASM": "m.wasm"}}`,
+	}
+	w := minidotest.NewWorldFrom(t, files, minidotest.Options{})
+	if got, want := w.Do("GET", "http://localhost/", "").Body, "[object WebAssembly.Module]0"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	dir := t.TempDir()
+	files["m.wasm"] = "no module"
+	minidotest.WriteFiles(t, dir, files)
+	if _, err := minidotest.Open(t, minidotest.Options{Project: dir}); err == nil || !strings.Contains(err.Error(), "expected magic word") {
+		t.Errorf("a file that is no module: %v", err)
+	}
+}
 
 // A worker of the session is found by its name, with its args as props; another
 // name fails when it is used, and outbound workers are refused by name. Files of the

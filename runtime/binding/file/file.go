@@ -31,10 +31,9 @@ func NewData(*driver.Session) driver.Driver { return files{value: buffer} }
 // NewWasm makes the driver of WebAssembly modules: compiled, not instantiated.
 func NewWasm(*driver.Session) driver.Driver {
 	return files{value: func(a *cfapi.API, content []byte) goja.Value {
-		vm := a.Engine.VM()
-		module, err := vm.New(vm.GlobalObject().Get("WebAssembly").ToObject(vm).Get("Module"), buffer(a, content))
+		module, err := cfapi.Module(a, content)
 		if err != nil {
-			a.Engine.Rethrow(err)
+			a.Engine.Throw("Error", "%s", err)
 		}
 		return module
 	}}

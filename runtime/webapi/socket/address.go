@@ -24,10 +24,11 @@ func (p *Sockets) address(v goja.Value) (a address) {
 	case *goja.Object:
 		a.host, a.port = p.DOMString(record.Get("hostname")), p.port(record.Get("port"))
 		a.text = a.host + ":" + strconv.Itoa(a.port)
-	case nil:
-		refuse("Failed to execute 'connect' on 'SocketsModule': parameter 1 is not of type 'SocketAddress or string'.")
 	default:
-		if goja.IsUndefined(v) || goja.IsNull(v) {
+		if webidl.IsUndefined(v) {
+			refuse("Cannot initialize N7workerd3api13SocketAddressE with required members from an undefined or null value.")
+		}
+		if goja.IsNull(v) {
 			refuse("Failed to execute 'connect' on 'SocketsModule': parameter 1 is not of type 'SocketAddress or string'.")
 		}
 		a.text = p.DOMString(v)

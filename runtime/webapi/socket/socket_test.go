@@ -130,7 +130,7 @@ func TestConnectArguments(t *testing.T) {
 		{`connect({ hostname: "a/b", port: 5 })`, unsupported},
 		{`connect("a".repeat(300) + ":5")`, unsupported},
 		{`connect({ hostname: "", port: 5 })`, unsupported},
-		{`connect()`, "TypeError: Failed to execute 'connect' on 'SocketsModule': parameter 1 is not of type 'SocketAddress or string'."},
+		{`connect()`, "TypeError: Cannot initialize N7workerd3api13SocketAddressE with required members from an undefined or null value."},
 		{`connect(null)`, "TypeError: Failed to execute 'connect' on 'SocketsModule': parameter 1 is not of type 'SocketAddress or string'."},
 		{`connect({})`, "TypeError: The value cannot be converted because it is not an integer."},
 		{`connect({ hostname: "a", port: 99999 })`, "TypeError: Value out of range. Must be less than or equal to 65535."},
