@@ -21,8 +21,8 @@ import (
 	"golang.org/x/tools/go/packages"
 )
 
-// byName are methods that are found by their names: kong's of commands and flags, errors' by
-// package errors, and those that testing/quick and rapid look for.
+// byName are methods that are found by their names: those of commands and flags by kong, those
+// of errors by package errors and by what asks for a Timeout.
 var byName = []string{"Run", "AfterApply", "BeforeApply", "Validate", "Help", "Is", "As", "Unwrap", "Timeout", "Temporary"}
 
 func main() {
@@ -164,7 +164,7 @@ func (g *graph) add(p *packages.Package) {
 	}
 }
 
-// addType takes the methods of a type, which another module's type may have been promoted.
+// addType takes the methods of a type, with those that embedded types give it.
 func (g *graph) addType(t *types.TypeName) {
 	named, ok := t.Type().(*types.Named)
 	if !ok || types.IsInterface(named) {

@@ -12,6 +12,7 @@ type Error struct {
 	Retryable   bool // the platform failed before the call had an effect
 	Overloaded  bool
 	ObjectReset bool // durableObjectReset: the instance is gone, get a new stub
+	NoOutbound  bool // the worker may use nothing but its bindings
 	// ObjectID is the id of the object whose method threw, in hexadecimal
 	// (durableObjectId); "" if no object is known.
 	ObjectID string

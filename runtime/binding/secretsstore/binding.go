@@ -12,6 +12,7 @@ import (
 	"minido.dev/minido/runtime/cfapi"
 	"minido.dev/minido/runtime/config"
 	"minido.dev/minido/runtime/engine"
+	"minido.dev/minido/runtime/event"
 )
 
 const kind = "secrets_store_secret"
@@ -51,9 +52,8 @@ func (d *stores) get(a *cfapi.API, store, name string) goja.Value {
 				case err != nil:
 					a.Engine.Throw("Error", "%s", err)
 				case value == nil:
-					missing := a.Engine.Errors.New("Error", fmt.Sprintf("Secret \"%s\" not found", name))
-					missing.Set("remote", true) // another worker throws it in the reference
-					panic(missing)
+					// Another worker throws it in the reference.
+					a.Engine.Rethrow(&event.Error{Message: fmt.Sprintf("Secret \"%s\" not found", name), Remote: true})
 				}
 				return a.Engine.String(string(value.Data))
 			})

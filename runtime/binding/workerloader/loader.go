@@ -591,11 +591,11 @@ const forbiddenText = "This worker is not permitted to access the internet via g
 
 // Call implements event.Capability.
 func (forbidden) Call(_ *event.Call, done func(*event.Payload, error)) {
-	done(nil, &event.Error{Message: forbiddenText})
+	done(nil, &event.Error{Message: forbiddenText, NoOutbound: true})
 }
 
 // Fetch implements cfapi.Target.
 func (forbidden) Fetch(_ *event.Request, done func(*event.Response, error)) (cancel func(error)) {
-	done(nil, &event.Error{Message: forbiddenText})
+	done(nil, &event.Error{Message: forbiddenText, NoOutbound: true})
 	return func(error) {}
 }

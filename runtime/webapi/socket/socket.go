@@ -5,6 +5,7 @@ package socket
 
 import (
 	_ "embed"
+	"errors"
 
 	"github.com/dop251/goja"
 
@@ -243,7 +244,9 @@ func (p *Sockets) openTunnel(url string, callback goja.Value) goja.Value {
 func (p *Sockets) opened(op *engine.Op, h *handle, resp *event.Response, err error, callback goja.Value) {
 	op.Complete("socket", func() {
 		if err != nil {
-			p.Engine.Call(callback, goja.Undefined(), exchange.Error(p.Engine, err))
+			var refusal *event.Error // it is told as it is
+			refused := errors.As(err, &refusal) && refusal.NoOutbound
+			p.Engine.Call(callback, goja.Undefined(), exchange.Error(p.Engine, err), goja.Undefined(), p.VM.ToValue(refused))
 			return
 		}
 		if h.keep != nil { // it is the one that TLS has begun on

@@ -139,16 +139,14 @@ function (native, p) {
   p.tag(Socket, "Socket");
 
   const info = (remoteAddress) => ({ remoteAddress, localAddress: undefined });
-  // isRefused is for a worker that a Worker Loader has left no way out.
-  const isRefused = (e) => e?.message?.startsWith("This worker is not permitted to access the internet") === true;
   const failure = (hint, cause) => new Error("proxy request failed, cannot connect to the specified address" +
     (hint ? ". It looks like you might be trying to connect to a HTTP-based service — consider using fetch instead" : ""), { cause });
 
   return (address, secure, allowHalfOpen, highWaterMark, host, hint) => {
     const s = make(secure, { allowHalfOpen, highWaterMark }, host, hint);
-    s.handle = native.open(address, secure === "on", (e, remote) => {
+    s.handle = native.open(address, secure === "on", (e, remote, refused) => {
       if (e === undefined) { s.opened.res(info(remote)); return; }
-      fail(s, isRefused(e) ? e : failure(s.hint, e));
+      fail(s, refused ? e : failure(s.hint, e));
     });
     return new Socket(KEY, s);
   };
