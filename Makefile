@@ -33,7 +33,7 @@ VITEST := vitest/bundled/made/vitest.json.gz
 CODECS := runtime/binding/images/picture/codecs/made/webp.wasm.gz
 BUNDLED := $(VITEST) $(CODECS)
 
-.PHONY: dashboard-cost differential-calls demo-binary alone behind plain-built race-built strangers pairs dead fuzz fuzz-syntax help demo test compiled check short unit plain race e2e hostile soak campaign points equivalence swarm cycles build npm release release-check npm-pack npm-versions release-start release-start-windows vet-systems newest docs docs-test recording bench load differential lint clean
+.PHONY: preludes dashboard-cost differential-calls demo-binary alone behind plain-built race-built strangers pairs dead fuzz fuzz-syntax help demo test compiled check short unit plain race e2e hostile soak campaign points equivalence swarm cycles build npm release release-check npm-pack npm-versions release-start release-start-windows vet-systems newest docs docs-test recording bench load differential lint clean
 
 help:
 	@echo 'make demo          watch a real agent die by SIGKILL in mid-fiber, and recover'
@@ -97,7 +97,7 @@ test:
 		$(MAKE) --no-print-directory -k --output-sync=target $$parts || failed=yes; done; test -z "$$failed"
 
 # What needs no npm package is compiled while npm downloads.
-compiled:
+compiled: preludes
 	$(FRUGAL) $(GO) build ./sqlstore/... ./durableobject/... ./runtime/... ./chaos/...
 
 # One part at a time: two would take the second job, for which the end-to-end tests wait.
@@ -236,14 +236,18 @@ $(CODECS): runtime/binding/images/picture/codecs/codecs.go
 	$(FRUGAL) $(GO) run ./internal/codecs
 	@touch $@
 
-build: $(BUNDLED)
+# minido's own JavaScript, compiled ahead. What depends on it is compiled again when it changes.
+preludes:
+	@$(FRUGAL) $(GO) run ./internal/preludes
+
+build: $(BUNDLED) preludes
 	$(FRUGAL) $(GO) build -trimpath -o $(BIN) ./cmd/minido
 
 # RELEASE takes flags: make release RELEASE='-targets linux/amd64,darwin/arm64 -modified'.
-release: $(BUNDLED)
+release: $(BUNDLED) preludes
 	$(GO) run ./internal/release $(RELEASE)
 
-release-check: $(BUNDLED)
+release-check: $(BUNDLED) preludes
 	$(GO) run ./internal/release -check
 
 docs:

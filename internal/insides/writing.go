@@ -11,13 +11,9 @@ import (
 	"minido.dev/minido/internal/insides/written"
 )
 
-// To parse and compile what the agents' packages evaluate takes half of a start, and most
-// of their functions are never called. So programs are written (package written) and read
-// again, function by function. A function that has not been read has one instruction,
-// which reads it and goes on in it.
-
-//go:linkname compileRegexp github.com/dop251/goja.compileRegexp
-func compileRegexp(pattern, flags string) (unsafe.Pointer, error)
+// To parse and compile what the agents' packages evaluate takes half of a start. So programs are
+// written (package written) and read again, function by function. A function that has not been
+// read has one instruction, which reads it and goes on in it.
 
 // writing is how programs are written. Immutable after learn.
 type writing struct {
@@ -78,29 +74,34 @@ func (w *writing) learn(l *look) {
 	long := goja.New().ToValue(big.NewInt(1))
 	w.format = written.NewFormat(list, map[string]bool{"*goja.yieldMarker": true}, written.Values{ASCII: plain.ascii, Wide: plain.wide, Integer: plain.integer, Float: plain.float, Boolean: plain.boolean, Property: plain.property,
 		BigInt: wordsOf(&long).tab, ASCIIString: plain.asciiString, WideString: plain.wideString},
-		pattern, compileRegexp, unsafe.Pointer(w.unread), func(i *written.Words) reflect.Type { return walk.typeOf((*words)(unsafe.Pointer(i))) })
+		pattern, unsafe.Pointer(w.unread), func(i *written.Words) reflect.Type { return walk.typeOf((*words)(unsafe.Pointer(i))) })
 	w.known = l.known()
+}
+
+// ProgramFormat tells this build's way of WriteProgram from others; "" if goja's layout is unknown.
+func ProgramFormat() string {
+	if !Instrument(nil) || !theWriting.known {
+		return ""
+	}
+	return theWriting.format.Mark()
 }
 
 // WriteProgram is a program, whether or not it was instrumented, as bytes that ReadProgram reads.
 // The error says what in it cannot be written. Safe for concurrent use.
 func WriteProgram(program *goja.Program) (data []byte, err error) {
-	w := &theWriting
-	if !Instrument(nil) || !w.known {
+	if !Instrument(nil) || !theWriting.known {
 		return nil, errors.New("the layout of goja's programs is unknown")
 	}
-	return w.format.Write(program)
+	return theWriting.format.Write(program)
 }
 
-// ReadProgram is the program that WriteProgram has written, instrumented; name and source are
-// those that it was compiled from. Only this build of minido may have written it, and nothing
-// may have changed it. It is nil for what another build has written. Safe for concurrent use.
+// ReadProgram is the program that WriteProgram has written, instrumented; name and source are those that
+// it was compiled from. It must be of this ProgramFormat, and unchanged. Safe for concurrent use.
 func ReadProgram(data, name, source string) *goja.Program {
-	w := &theWriting
-	if !Instrument(nil) || !w.known {
+	if !Instrument(nil) || !theWriting.known {
 		return nil
 	}
-	program, _ := w.format.Read(data, name, source, func(p *goja.Program) { Instrument(p) }) // nil with an error
+	program, _ := theWriting.format.Read(data, name, source, func(p *goja.Program) { Instrument(p) }) // nil with an error
 	return program
 }
 

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"minido.dev/minido/runtime/binding/images/picture/codecs"
+	"minido.dev/minido/runtime/engine/prepared"
 	"minido.dev/minido/vitest/bundled"
 )
 
@@ -74,12 +75,16 @@ func reproduce(ctx context.Context, c commit) (err error) {
 }
 
 // made are the files that are compiled in and not in the repository.
-func made() []string {
-	files := []string{filepath.Join("vitest/bundled", bundled.File)}
+func made() ([]string, error) {
+	files, err := filepath.Glob(filepath.Join("runtime/engine/prepared", prepared.Dir, "*"+prepared.Ending))
+	if err == nil && len(files) == 0 {
+		err = errors.New("make release makes the programs of runtime/engine/prepared first: there are none")
+	}
+	files = append(files, filepath.Join("vitest/bundled", bundled.File))
 	for _, f := range codecs.Files() {
 		files = append(files, filepath.Join("runtime/binding/images/picture/codecs", codecs.Dir, f.Name))
 	}
-	return files
+	return files, err
 }
 
 // export writes the files of HEAD to dir, and what was made.
@@ -93,7 +98,11 @@ func export(ctx context.Context, dir string) error {
 	if err := unpack(&data, dir); err != nil {
 		return err
 	}
-	for _, file := range made() {
+	files, err := made()
+	if err != nil {
+		return err
+	}
+	for _, file := range files {
 		data, err := os.ReadFile(file)
 		if err != nil {
 			return fmt.Errorf("make release makes this file first: %w", err)

@@ -9,6 +9,7 @@ import (
 	"github.com/dop251/goja/parser"
 
 	"minido.dev/minido/internal/insides"
+	"minido.dev/minido/runtime/engine/prepared"
 )
 
 // Prelude is JavaScript of our own: a function expression of (native,
@@ -34,18 +35,45 @@ func NewPreludeOf(name string, source func() string) *Prelude {
 
 func (p *Prelude) compile() *goja.Program {
 	p.once.Do(func() {
-		ast, err := goja.Parse("minido:"+p.name, "("+p.source()+"\n)", parser.WithDisableSourceMaps)
-		if err == nil {
-			p.program, err = goja.CompileAST(ast, true)
+		source := p.source()
+		if written := prepared.Program(insides.ProgramFormat(), source); written != "" {
+			p.program = insides.ReadProgram(written, prefix+p.name, expression(source))
 		}
-		if err == nil {
-			insides.Instrument(p.program)
+		if p.program != nil {
+			return
 		}
+		program, err := compilePrelude(p.name, source)
 		if err != nil {
 			panic(fmt.Sprintf("prelude %s does not compile: %v", p.name, err))
 		}
+		insides.Instrument(program)
+		p.program = program
 	})
 	return p.program
+}
+
+const prefix = "minido:"
+
+// expression is a prelude as it is compiled.
+func expression(source string) string { return "(" + source + "\n)" }
+
+func compilePrelude(name, source string) (*goja.Program, error) {
+	ast, err := goja.Parse(prefix+name, expression(source), parser.WithDisableSourceMaps)
+	if err != nil {
+		return nil, err
+	}
+	return goja.CompileAST(ast, true)
+}
+
+// Prepare compiles the source of a prelude and gives what package prepared keeps of it. The
+// error says why it does not compile, or cannot be kept.
+func Prepare(source string) (string, error) {
+	program, err := compilePrelude("", source)
+	if err != nil {
+		return "", err
+	}
+	data, err := insides.WriteProgram(program)
+	return prepared.Data(insides.ProgramFormat(), string(data)), err
 }
 
 // Load runs a prelude in this runtime and returns what its function returns.

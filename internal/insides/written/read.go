@@ -296,7 +296,7 @@ func (r *reader) leaf(at unsafe.Pointer, f form) {
 		if r.bad {
 			return
 		}
-		p, err := r.of.f.compile(strings.Clone(source), flags)
+		p, err := compileRegexp(strings.Clone(source), flags)
 		if err != nil {
 			r.bad = true
 			return

@@ -41,6 +41,7 @@ v1 = v1 + 1; l1++; v1 ??= 2; typeof v9; delete v9; v9 = 1; (() => { "use strict"
 ;(function (a) { var h; let k; const g = () => h + k; return (h = a) + (k = a); })
 ;(function (a, b) { eval("var h"); h = 1; b = h = 2; h(); h++; typeof h; let k = 1; { let q = k; eval(""); k = q; return () => { k = 3; h = k; return k = a; }; } })
 ;(function (a) { let k; with (a) { k = 1; k(); k++; k = a = 2; return () => k; } })
+;(function (a) { let k; const f = () => a; with (a) { k++; k = f; return k; } })
 ;(function (a, b = () => a) { var a; { function n() {} } return eval("a"); })
 ;({ m(a, b) { "use strict"; super[a] = 1; b = super[a] = 2; super.z = 1; b = super.z = 2; super[a]++; super.z ??= 1; b = delete a?.b; b = delete a?.[b]; b = a?.b(b)?.c?.[b]; b = a?.[b]?.(b); } })
 ;({ set x(a) { super.y; delete this[a]; }, ["m" + v1](a) { return super[a]; } })

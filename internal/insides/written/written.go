@@ -9,9 +9,14 @@
 package written
 
 import (
+	"crypto/sha256"
+	"embed"
+	"encoding/hex"
+	"fmt"
 	"maps"
 	"reflect"
 	"slices"
+	"sync"
 	"unsafe"
 
 	"github.com/dop251/goja"
@@ -59,8 +64,7 @@ type Format struct {
 	tables map[reflect.Type]*kind
 	typeOf func(*Words) reflect.Type
 	unread unsafe.Pointer // the method table of the one instruction of a function that was not read yet
-	// compile makes a regular expression.
-	compile func(pattern, flags string) (unsafe.Pointer, error)
+	mark   func() string
 }
 
 // kind is a type of instructions.
@@ -99,12 +103,16 @@ const (
 	formPattern // of a regular expression
 )
 
+//go:linkname compileRegexp github.com/dop251/goja.compileRegexp
+func compileRegexp(pattern, flags string) (unsafe.Pointer, error)
+
 // NewFormat is the format of instructions of which there is a sample each; of kinds that are
 // shared, by their types' names, each instruction is a sample. pattern is the
 // type of a pointer to a compiled regular expression, compile makes one; typeOf says what
 // instruction there is, unread is the method table of Function's.
-func NewFormat(samples []*Words, shared map[string]bool, values Values, pattern reflect.Type, compile func(pattern, flags string) (unsafe.Pointer, error), unread unsafe.Pointer, typeOf func(*Words) reflect.Type) *Format {
-	f := &Format{values: values, names: map[string]*kind{}, tables: map[reflect.Type]*kind{}, typeOf: typeOf, unread: unread, compile: compile}
+func NewFormat(samples []*Words, shared map[string]bool, values Values, pattern reflect.Type, unread unsafe.Pointer, typeOf func(*Words) reflect.Type) *Format {
+	f := &Format{values: values, names: map[string]*kind{}, tables: map[reflect.Type]*kind{}, typeOf: typeOf, unread: unread}
+	f.mark = sync.OnceValue(f.sum)
 	for _, s := range samples {
 		t := typeOf(s)
 		if k := f.tables[t]; k != nil {
@@ -187,6 +195,31 @@ func leavesOf(t reflect.Type, at uintptr, pattern reflect.Type, list []leaf) ([]
 		return list, false
 	}
 	return append(list, leaf{at, f}), true
+}
+
+// gojaVersion is what go.mod requires: what instructions do can change with it.
+const gojaVersion = "v0.0.0-20260917113740-793a2a65c13b"
+
+//go:embed read.go samples.go write.go written.go
+var sources embed.FS
+
+// Mark tells this format from every other one: it sums up the instructions, how this
+// package writes them, and the version of goja.
+func (f *Format) Mark() string { return f.mark() }
+
+func (f *Format) sum() string {
+	sum := sha256.New()
+	for _, name := range f.Kinds() {
+		k := f.names[name]
+		fmt.Fprintln(sum, name, k.memory.Size(), k.cells, k.leaves, len(k.shared))
+	}
+	files, _ := sources.ReadDir(".") // what is embedded can be read
+	for _, file := range files {
+		text, _ := sources.ReadFile(file.Name())
+		sum.Write(text)
+	}
+	fmt.Fprintln(sum, gojaVersion)
+	return hex.EncodeToString(sum.Sum(nil)[:16])
 }
 
 // Kinds are the names of the instructions that can be written, sorted.
