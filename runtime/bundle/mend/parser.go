@@ -42,8 +42,7 @@ func suspectSyntax(code string) bool {
 // and to it, or the end of one that began on another line.
 func defaultInside(line string) bool {
 	for end := strings.Index(line, "] = "); end >= 0; {
-		open := strings.LastIndexByte(line[:end], '[')
-		if open < 0 || strings.Contains(line[:end], " = ") && strings.Contains(line[strings.IndexByte(line, '['):end], " = ") {
+		if opens := strings.Count(line[:end], "[") > strings.Count(line[:end], "]"); !opens || strings.Contains(line[:end], " = ") && strings.Contains(line[strings.IndexByte(line, '['):end], " = ") {
 			return true
 		}
 		next := strings.Index(line[end+1:], "] = ")
