@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"minido.dev/minido/internal/clock"
+	"minido.dev/minido/internal/filepages"
 	"minido.dev/minido/internal/hugepages"
 	"minido.dev/minido/internal/sqlite"
 )
@@ -229,6 +230,7 @@ func (m *memory) trim(now uint64) {
 	m.pages.Large(false)
 	sqlite.Trim()
 	debug.FreeOSMemory()
+	filepages.Release()
 	m.seen, m.trimmed = now, now
 	m.timer = m.clock.AfterFunc(trimInterval, m.look)
 }

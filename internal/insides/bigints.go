@@ -5,6 +5,8 @@ import (
 	"unsafe"
 
 	"github.com/dop251/goja"
+
+	"minido.dev/minido/internal/insides/numbers"
 )
 
 // BigInts take goja's machine two pieces of memory for each result, three for a
@@ -74,28 +76,28 @@ func bigOperator(op opcode, m *gojaMachine) bool {
 			*left = valueTrue
 		}
 	case opAdd:
-		z = newBig(max(x, y)+1).Add(a, b)
+		z = numbers.NewBig(max(x, y)+1).Add(a, b)
 	case opSub:
-		z = newBig(max(x, y)+1).Sub(a, b)
+		z = numbers.NewBig(max(x, y)+1).Sub(a, b)
 	case opAnd:
-		z = newBig(max(x, y)+1).And(a, b)
+		z = numbers.NewBig(max(x, y)+1).And(a, b)
 	case opOr:
-		z = newBig(max(x, y)+1).Or(a, b)
+		z = numbers.NewBig(max(x, y)+1).Or(a, b)
 	case opXor:
-		z = newBig(max(x, y)+1).Xor(a, b)
+		z = numbers.NewBig(max(x, y)+1).Xor(a, b)
 	case opMul, opDiv, opMod:
 		if y > factorBits/64 && b.BitLen() > factorBits+1 {
 			joined.joiner(unsafe.Pointer(m)).TooBig()
 		}
 		switch {
 		case op == opMul:
-			z = newBig(x+y).Mul(a, b)
+			z = numbers.NewBig(x+y).Mul(a, b)
 		case y == 0:
 			return false // goja throws
 		case op == opDiv:
 			z, _ = new(big.Int).QuoRem(a, b, &big.Int{})
 		case x < bigScratch:
-			z = newBig(x + 1)
+			z = numbers.NewBig(x + 1)
 			joined.joiner(unsafe.Pointer(m)).Numbers().quotient.QuoRem(a, b, z)
 		default:
 			z = new(big.Int).Rem(a, b)
@@ -127,40 +129,12 @@ func shift(m *gojaMachine, op opcode, a, b *big.Int) *big.Int {
 	case leftwards:
 		n := b.Int64()
 		by := uint(max(n, -n))
-		return newBig(len(a.Bits())+int(by/64)+2).Lsh(a, by)
+		return numbers.NewBig(len(a.Bits())+int(by/64)+2).Lsh(a, by)
 	default:
 		n := b.Int64()
-		return newBig(len(a.Bits())+1).Rsh(a, uint(max(n, -n)))
+		return numbers.NewBig(len(a.Bits())+1).Rsh(a, uint(max(n, -n)))
 	}
 }
 
 // bigScratch is up to how many words a dividend may have for its quotient to be kept.
 const bigScratch = 256
-
-// newBig is 0, with room for so many words in the same piece of memory if they are few.
-func newBig(n int) *big.Int {
-	switch {
-	case n <= 2:
-		z := &struct {
-			big.Int
-			room [2]big.Word
-		}{}
-		z.SetBits(z.room[:0])
-		return &z.Int
-	case n <= 5:
-		z := &struct {
-			big.Int
-			room [5]big.Word
-		}{}
-		z.SetBits(z.room[:0])
-		return &z.Int
-	case n <= 9:
-		z := &struct {
-			big.Int
-			room [9]big.Word
-		}{}
-		z.SetBits(z.room[:0])
-		return &z.Int
-	}
-	return new(big.Int)
-}

@@ -2,23 +2,34 @@ package insides
 
 import (
 	"reflect"
+	"sync"
 	"unsafe"
 
 	"github.com/dop251/goja"
 	"github.com/dop251/goja/unistring"
+
+	"minido.dev/minido/internal/insides/literals"
+	"minido.dev/minido/internal/insides/smallmaps"
 )
 
 // Each time a function, method or arrow function is evaluated, goja makes nine pieces for
 // it: the function, what JavaScript sees of it, a map, its group, two lists of names, the
-// property name, its text. Ours make one that holds them all.
+// property name, its text. Ours make one that holds them all, with room for the properties that
+// most have: another makes the map grow.
+
+//go:linkname arrayPrototype github.com/dop251/goja.(*Runtime).getArrayPrototype
+func arrayPrototype(vm *goja.Runtime) *goja.Object
 
 // closures is what the replacements need to know. Immutable after learn.
 type closures struct {
 	known                   bool
 	function, method, arrow closureKind
-	stash, private          uintptr // in the virtual machine: the variables and private names around
-	realm, prototype        uintptr // in the runtime: its built-ins; among these: Function.prototype
+	array, literal          instructionKind // what makes the arrays and objects of literals
+	stash, private          uintptr         // in the virtual machine: the variables and private names around
+	realm, prototype        uintptr         // in the runtime: its built-ins; among these: Function.prototype
+	ordinary                uintptr         // and Object.prototype
 	length, name            Name
+	names                   []unistring.String // both, shared
 	theirs                  *Goja
 	plain                   *Plain
 	seed                    uintptr
@@ -85,12 +96,12 @@ func (c *closures) learn(l *look) {
 	if !l.is("goja.Object.self", "known", c.theirs.Known && c.plain.Known) || !l.is("maps", "known", maps.Known) {
 		return
 	}
-	c.length, c.name = maps.know("length"), maps.know("name")
+	c.length, c.name, c.names = maps.know("length"), maps.know("name"), maps.lengthAndName
 	runtime := reflect.TypeFor[goja.Runtime]()
 	machine := l.kind(runtime, "vm", reflect.Pointer)
 	c.stash, c.private = l.kind(machine.Type, "stash", reflect.Pointer).Offset, l.kind(machine.Type, "privEnv", reflect.Pointer).Offset
 	realm := l.kind(runtime, "global", reflect.Struct)
-	c.realm, c.prototype = realm.Offset, l.typed(realm.Type, "FunctionPrototype", reflect.TypeFor[*goja.Object]())
+	c.realm, c.prototype, c.ordinary = realm.Offset, l.typed(realm.Type, "FunctionPrototype", reflect.TypeFor[*goja.Object]()), l.typed(realm.Type, "ObjectPrototype", reflect.TypeFor[*goja.Object]())
 	program, err := goja.Compile("", "[function () {}, () => {}, { m() {} }.m]", false)
 	vm := goja.New()
 	v, failed := vm.RunProgram(program)
@@ -101,6 +112,16 @@ func (c *closures) learn(l *look) {
 	c.function = c.kindOf(l, program, "newFunc", makeFunction, reflect.TypeFor[gojaNewFunc](), reflect.TypeFor[gojaFunction](), samples.Get("0"))
 	c.arrow = c.kindOf(l, program, "newArrowFunc", makeArrow, reflect.TypeFor[gojaNewArrow](), reflect.TypeFor[gojaArrow](), samples.Get("1"))
 	c.method = c.kindOf(l, program, "newMethod", makeMethod, reflect.TypeFor[gojaNewMethod](), reflect.TypeFor[gojaMethod](), samples.Get("2"))
+	walk := programWalk{theirs: c.theirs, places: map[unsafe.Pointer][]uintptr{}}
+	walk.each(program, func(i *words) {
+		if t := walk.typeOf(i); t.Name() == "newArray" && t.Kind() == reflect.Uint32 {
+			c.array = replaced(i.tab, makeArray)
+		} else if t.Name() == "_newObject" && t.Size() == 0 {
+			c.literal = replaced(i.tab, makeObject)
+		}
+	})
+	l.is("goja._newObject", "the instruction of object literals, without an operand", c.literal.ours != nil)
+	l.is("goja.newArray", "the instruction of array literals, a number of items", c.array.ours != nil)
 	c.known = l.known()
 }
 
@@ -121,8 +142,45 @@ func (c *closures) kindOf(l *look, program *goja.Program, name string, exec exec
 	return k
 }
 
-// instrument has instructions make functions in one piece.
-func (c *closures) instrument(instruction *words) {
+// effects are those of instructions by their method tables.
+type effects struct {
+	mu    sync.Mutex // guards known
+	known map[unsafe.Pointer]literals.Effect
+}
+
+var theEffects = effects{known: map[unsafe.Pointer]literals.Effect{}}
+
+// properties is how many properties the literal has that begins with code, of instructions that
+// nothing has replaced yet; -1 if that cannot be told.
+func (e *effects) properties(code []words) int {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return literals.Properties(0, len(code), func(pc int) (literals.Effect, unsafe.Pointer) {
+		effect, has := e.known[code[pc].tab]
+		if !has {
+			effect = literals.EffectOf(joined.programs.typeOf(&code[pc]))
+			e.known[code[pc].tab] = effect
+		}
+		return effect, code[pc].data
+	})
+}
+
+// rooms are the operands of instructions that make objects of so many properties.
+var rooms = [literals.Most + 1]int{0, 1, 2, 3, 4, 5, 6, 7, 8}
+
+// instrument has the first instruction make a function, an array or an object in one piece.
+func (c *closures) instrument(code []words) {
+	instruction := &code[0]
+	switch instruction.tab {
+	case c.array.table:
+		instruction.tab = unsafe.Pointer(c.array.ours)
+		return
+	case c.literal.table:
+		if n := theEffects.properties(code); n > 0 {
+			*instruction = words{unsafe.Pointer(c.literal.ours), unsafe.Pointer(&rooms[n])}
+		}
+		return
+	}
 	for _, k := range []*closureKind{&c.function, &c.arrow, &c.method} {
 		if instruction.tab == k.instruction.table && (*gojaNewFunc)(instruction.data).name.AsUtf16() == nil {
 			instruction.tab = unsafe.Pointer(k.instruction.ours)
@@ -131,16 +189,22 @@ func (c *closures) instrument(instruction *words) {
 }
 
 // functionParts are what every function has besides its implementation. They do not move.
-type functionParts struct {
+type functionParts[R smallmaps.Room] struct {
 	object gojaObject
 	name   gojaProperty
-	values smallMap
-	names  [2]unistring.String
+	values smallmaps.Map[R]
 }
+
+// functionSlots are the properties that a function has room for: its length, its name, and the
+// prototype that goja makes when it is first asked for. Others have no prototype.
+type (
+	functionSlots = [3]smallmaps.Slot
+	otherSlots    = [2]smallmaps.Slot
+)
 
 // assemble makes a function of its parts, as n says. fn is the beginning of its
 // implementation. It is nil before goja has made Function.prototype.
-func (c *closures) assemble(k *closureKind, n *gojaNewFunc, machine unsafe.Pointer, fn *gojaScripted, p *functionParts) *goja.Object {
+func assemble[R smallmaps.Room](c *closures, k *closureKind, n *gojaNewFunc, machine unsafe.Pointer, fn *gojaScripted, p *functionParts[R]) *goja.Object {
 	runtime := *(**goja.Runtime)(unsafe.Add(machine, joined.runtime))
 	prototype := *(**goja.Object)(unsafe.Add(unsafe.Pointer(runtime), c.realm+c.prototype))
 	if prototype == nil {
@@ -153,11 +217,10 @@ func (c *closures) assemble(k *closureKind, n *gojaNewFunc, machine unsafe.Point
 	length := &fn.baseFuncObject.lenProp
 	length.configurable, length.value = true, boxed(c.plain.integer, unsafe.Pointer(&n.length))
 	p.name.configurable, p.name.value = true, boxed(c.plain.ascii, unsafe.Pointer(&n.name))
-	base.values = p.values.own(c.seed)
-	p.values.add(0, &c.length, boxed(c.plain.property, unsafe.Pointer(length)))
-	p.values.add(1, &c.name, boxed(c.plain.property, unsafe.Pointer(&p.name)))
-	p.names[0], p.names[1] = "length", "name"
-	base.propNames = p.names[:]
+	base.values = p.values.Own(c.seed)
+	p.values.Add(0, c.length.Text, c.length.hash, boxed(c.plain.property, unsafe.Pointer(length)))
+	p.values.Add(1, c.name.Text, c.name.hash, boxed(c.plain.property, unsafe.Pointer(&p.name)))
+	base.propNames = c.names
 	fn.stash, fn.privEnv = *(*unsafe.Pointer)(unsafe.Add(machine, c.stash)), *(*unsafe.Pointer)(unsafe.Add(machine, c.private))
 	fn.prg, fn.src, fn.strict = theWriting.latest(n.prg), n.source, n.strict
 	return o
@@ -178,9 +241,9 @@ func makeFunction(instruction, machine unsafe.Pointer) {
 	c := &theClosures
 	made := &struct {
 		fn gojaFunction
-		functionParts
+		functionParts[functionSlots]
 	}{}
-	o := c.assemble(&c.function, (*gojaNewFunc)(instruction), machine, &made.fn.baseJsFuncObject, &made.functionParts)
+	o := assemble(c, &c.function, (*gojaNewFunc)(instruction), machine, &made.fn.baseJsFuncObject, &made.functionParts)
 	c.function.done(instruction, machine, o)
 }
 
@@ -205,10 +268,10 @@ func makeArrow(instruction, machine unsafe.Pointer) {
 	}
 	made := &struct {
 		fn gojaArrow
-		functionParts
+		functionParts[otherSlots]
 	}{}
 	made.fn.funcObj, made.fn.newTarget = around, *(*goja.Value)(unsafe.Add(machine, c.theirs.newTarget))
-	o := c.assemble(&c.arrow, &(*gojaNewArrow)(instruction).newFunc, machine, &made.fn.baseJsFuncObject, &made.functionParts)
+	o := assemble(c, &c.arrow, &(*gojaNewArrow)(instruction).newFunc, machine, &made.fn.baseJsFuncObject, &made.functionParts)
 	c.arrow.done(instruction, machine, o)
 }
 
@@ -228,9 +291,27 @@ func makeMethod(instruction, machine unsafe.Pointer) {
 	}
 	made := &struct {
 		fn gojaMethod
-		functionParts
+		functionParts[otherSlots]
 	}{}
 	made.fn.homeObject = home
-	o := c.assemble(&c.method, &n.newFunc, machine, &made.fn.baseJsFuncObject, &made.functionParts)
+	o := assemble(c, &c.method, &n.newFunc, machine, &made.fn.baseJsFuncObject, &made.functionParts)
 	c.method.done(instruction, machine, o)
+}
+
+// makeArray is the method of the instruction of array literals. Those that follow add the items.
+func makeArray(instruction, machine unsafe.Pointer) {
+	vm := *(**goja.Runtime)(unsafe.Add(machine, joined.runtime))
+	e := Maker{vm: vm, arrayProto: arrayPrototype(vm), Plain: theClosures.plain, smallMaps: TheMapNames()}
+	push(machine, e.arrayFor(int(*(*uint32)(instruction))).baseObject.val)
+	*Machine{theClosures.theirs, machine}.number(theClosures.theirs.pc)++
+}
+
+// makeObject is the method of the instruction of object literals, of which it is known how many
+// properties follow.
+func makeObject(instruction, machine unsafe.Pointer) {
+	c := &theClosures
+	vm := *(**goja.Runtime)(unsafe.Add(machine, joined.runtime))
+	e := Maker{vm: vm, objectProto: *(**goja.Object)(unsafe.Add(unsafe.Pointer(vm), c.realm+c.ordinary)), Plain: c.plain, smallMaps: TheMapNames()}
+	push(machine, e.objectFor(*(*int)(instruction)))
+	*Machine{c.theirs, machine}.number(c.theirs.pc)++
 }

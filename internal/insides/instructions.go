@@ -6,6 +6,8 @@ import (
 	"unsafe"
 
 	"github.com/dop251/goja"
+
+	"minido.dev/minido/internal/insides/appending"
 )
 
 // goja joins strings without asking anybody, and `s += s` in a loop makes a
@@ -180,7 +182,7 @@ func Instrument(program *goja.Program) bool {
 					en.instrument(instruction)
 				}
 				if cl.known {
-					cl.instrument(instruction)
+					cl.instrument(code[i:])
 				}
 				if co.known {
 					co.instrument(code[i:])
@@ -213,7 +215,7 @@ func addition(instruction, machine unsafe.Pointer) {
 	if right, ok := stack[sp-1].(goja.String); ok && n+right.Length() >= joinAsked {
 		j.ask(machine, n+right.Length())
 	}
-	if n < appendedFrom || !ThePlainLayout().Known {
+	if n < appending.From || !ThePlainLayout().Known {
 		j.add.original(instruction, machine)
 		return
 	}

@@ -6,6 +6,7 @@ import (
 	"github.com/dop251/goja"
 	"github.com/dop251/goja/unistring"
 
+	"minido.dev/minido/internal/insides/smallmaps"
 	"minido.dev/minido/internal/insides/texts"
 )
 
@@ -52,9 +53,6 @@ func (e *Maker) Lacks(o *goja.Object, name unistring.String) bool {
 	return true
 }
 
-// fewMembers and fewItems are how many names, and items, have room with their object.
-const fewMembers, fewItems = 4, 6
-
 // Member is a property that JSON reads.
 type Member struct {
 	Name  *Name
@@ -68,7 +66,7 @@ func (e *Maker) ObjectOf(members []Member) *goja.Object {
 	switch {
 	case !e.Plain.Known:
 		return nil
-	case e.smallMaps.Known && len(members) <= smallMapSlots && len(members) > 0:
+	case e.smallMaps.Known && len(members) <= smallmaps.Slots && len(members) > 0:
 		last := members[len(members)-1].Name
 		if s := last.shape; s != nil && s.is(members) {
 			last.misses = 0
@@ -109,44 +107,91 @@ func differ(members []Member) bool {
 	return true
 }
 
-// smallObjectOf makes one of a few members, whose names differ, in one piece.
+// smallObjectOf makes one of a few members, whose names differ.
 func (e *Maker) smallObjectOf(members []Member) *goja.Object {
-	made := &struct {
-		object gojaObject
-		base   Object
-		values smallMap
-		names  [fewMembers]unistring.String
-	}{}
-	o := e.asObject(&made.object, &made.base)
-	made.base.values = made.values.own(e.smallMaps.seed)
-	names := made.names[:]
-	if len(members) > fewMembers {
-		names = make([]unistring.String, len(members))
-	}
+	names, control := make([]unistring.String, len(members)), uint64(smallmaps.NoEntries)
 	for i := range members {
-		m := &members[i]
-		made.values.add(i, m.Name, m.Value)
-		names[i] = m.Name.Text
+		names[i], control = members[i].Name.Text, smallmaps.With(control, i, members[i].Name.hash)
 	}
-	made.base.propNames = names[:len(members)]
-	return o
+	return e.objectWith(members, names, control)
 }
 
 // shapedObjectOf makes one whose names are a shape's.
 func (e *Maker) shapedObjectOf(s *shape, members []Member) *goja.Object {
+	return e.objectWith(members, s.texts, s.control)
+}
+
+// objectWith makes an object of at most a small map's members in one piece, but for the list of its
+// names.
+func (e *Maker) objectWith(members []Member, names []unistring.String, control uint64) *goja.Object {
+	switch len(members) {
+	case 1:
+		return objectIn[[1]smallmaps.Slot](e, members, names, control)
+	case 2:
+		return objectIn[[2]smallmaps.Slot](e, members, names, control)
+	case 3:
+		return objectIn[[3]smallmaps.Slot](e, members, names, control)
+	case 4:
+		return objectIn[[4]smallmaps.Slot](e, members, names, control)
+	case 5:
+		return objectIn[[5]smallmaps.Slot](e, members, names, control)
+	case 6:
+		return objectIn[[6]smallmaps.Slot](e, members, names, control)
+	case 7:
+		return objectIn[[7]smallmaps.Slot](e, members, names, control)
+	}
+	return objectIn[[8]smallmaps.Slot](e, members, names, control)
+}
+
+// objectIn makes an object that has just the room for its members.
+func objectIn[R smallmaps.Room](e *Maker, members []Member, names []unistring.String, control uint64) *goja.Object {
 	made := &struct {
 		object gojaObject
 		base   Object
-		values smallMap
+		values smallmaps.Map[R]
 	}{}
 	o := e.asObject(&made.object, &made.base)
-	made.base.propNames = s.texts
-	made.base.values = made.values.own(e.smallMaps.seed)
-	made.values.group.control, made.values.head.used = s.control, uint64(len(members))
-	slots := made.values.group.slots[:len(members)]
-	for i := range slots {
-		slots[i] = mapSlot{s.texts[i], members[i].Value}
+	made.base.propNames = names
+	made.base.values = made.values.Own(e.smallMaps.seed)
+	made.values.Control, made.values.Head.Used = control, smallmaps.Slots
+	for i := range members {
+		made.values.Slots[i] = smallmaps.Slot{Name: names[i], Value: members[i].Value}
 	}
+	return o
+}
+
+// objectFor makes an empty object with room for so many properties, of at most a small map's.
+func (e *Maker) objectFor(properties int) *goja.Object {
+	switch properties {
+	case 1:
+		return roomIn[[1]smallmaps.Slot, [1]unistring.String](e)
+	case 2:
+		return roomIn[[2]smallmaps.Slot, [2]unistring.String](e)
+	case 3:
+		return roomIn[[3]smallmaps.Slot, [3]unistring.String](e)
+	case 4:
+		return roomIn[[4]smallmaps.Slot, [4]unistring.String](e)
+	case 5:
+		return roomIn[[5]smallmaps.Slot, [5]unistring.String](e)
+	case 6:
+		return roomIn[[6]smallmaps.Slot, [6]unistring.String](e)
+	case 7:
+		return roomIn[[7]smallmaps.Slot, [7]unistring.String](e)
+	}
+	return roomIn[[8]smallmaps.Slot, [8]unistring.String](e)
+}
+
+// roomIn makes an empty object with that room.
+func roomIn[R smallmaps.Room, N [1]unistring.String | [2]unistring.String | [3]unistring.String | [4]unistring.String | [5]unistring.String | [6]unistring.String | [7]unistring.String | [8]unistring.String](e *Maker) *goja.Object {
+	made := &struct {
+		object gojaObject
+		base   Object
+		values smallmaps.Map[R]
+		names  N
+	}{}
+	o := e.asObject(&made.object, &made.base)
+	made.base.propNames = unsafe.Slice((*unistring.String)(unsafe.Pointer(&made.names)), len(made.names))[:0]
+	made.base.values = made.values.Own(e.smallMaps.seed)
 	return o
 }
 
@@ -160,47 +205,68 @@ func (e *Maker) asObject(object *gojaObject, base *Object) *goja.Object {
 
 // ArrayOf makes an array of these items.
 func (e *Maker) ArrayOf(items []goja.Value) *goja.Object {
-	switch {
-	case !e.Plain.Known:
+	if !e.Plain.Known {
 		list := make([]any, len(items))
 		for i, item := range items {
 			list[i] = item
 		}
 		return e.vm.NewArray(list...)
-	case e.smallMaps.Known:
+	}
+	a := e.arrayFor(len(items))
+	a.values, a.length, a.objCount = append(a.values, items...), uint32(len(items)), len(items)
+	return a.baseObject.val
+}
+
+// arrayFor makes an empty array with room for so many items, of which few lie in one piece with it.
+func (e *Maker) arrayFor(items int) *Array {
+	switch {
+	case !e.smallMaps.Known:
 		made := &struct {
 			object gojaObject
 			array  Array
-			values smallMap
-			items  [fewItems]goja.Value
 		}{}
-		o, length := e.asArray(&made.object, &made.array, append(made.items[:0:fewItems], items...))
-		made.array.baseObject.values = made.values.own(e.smallMaps.seed)
-		made.values.add(0, &e.smallMaps.length, length)
-		made.array.baseObject.propNames = e.smallMaps.lengthAlone
-		return o
+		length := e.asArray(&made.object, &made.array, make([]goja.Value, 0, items))
+		made.array.baseObject.values = map[unistring.String]goja.Value{"length": length}
+		made.array.baseObject.propNames = []unistring.String{"length"}
+		return &made.array
+	case items <= 1:
+		return arrayIn[[1]goja.Value](e, items)
+	case items <= 3:
+		return arrayIn[[3]goja.Value](e, items)
+	case items <= 7:
+		return arrayIn[[7]goja.Value](e, items)
 	}
+	return arrayIn[[0]goja.Value](e, items)
+}
+
+// arrayIn makes an empty array in one piece with the items that there is room for, if these are enough.
+func arrayIn[R [0]goja.Value | [1]goja.Value | [3]goja.Value | [7]goja.Value](e *Maker, items int) *Array {
 	made := &struct {
+		items  R
 		object gojaObject
 		array  Array
-		items  [fewItems]goja.Value
+		values smallmaps.Map[[1]smallmaps.Slot]
 	}{}
-	o, length := e.asArray(&made.object, &made.array, append(made.items[:0:fewItems], items...))
-	made.array.baseObject.values = map[unistring.String]goja.Value{"length": length}
-	made.array.baseObject.propNames = []unistring.String{"length"}
-	return o
+	room := unsafe.Slice((*goja.Value)(unsafe.Pointer(&made.items)), len(made.items))
+	if len(room) < items {
+		room = make([]goja.Value, items)
+	}
+	length := e.asArray(&made.object, &made.array, room[:0])
+	made.array.baseObject.values = made.values.Own(e.smallMaps.seed)
+	made.values.Add(0, e.smallMaps.length.Text, e.smallMaps.length.hash, length)
+	made.array.baseObject.propNames = e.smallMaps.lengthAlone
+	return &made.array
 }
 
 // asArray makes an array of its two parts, without properties, and the one that is
 // its length.
-func (e *Maker) asArray(object *gojaObject, array *Array, items []goja.Value) (o *goja.Object, length goja.Value) {
-	o = (*goja.Object)(unsafe.Pointer(object))
+func (e *Maker) asArray(object *gojaObject, array *Array, room []goja.Value) (length goja.Value) {
 	object.runtime, object.self = e.vm, words{e.Plain.array, unsafe.Pointer(array)}
 	base := &array.baseObject
-	base.class, base.val, base.prototype, base.extensible = "Array", o, e.arrayProto, true
-	array.values, array.length, array.objCount = items, uint32(len(items)), len(items)
+	base.class, base.val, base.prototype, base.extensible = "Array", (*goja.Object)(unsafe.Pointer(object)), e.arrayProto, true
+	array.values = room
 	array.lengthProp.writable = true
-	return o, boxed(e.Plain.property, unsafe.Pointer(&array.lengthProp))
+	return boxed(e.Plain.property, unsafe.Pointer(&array.lengthProp))
 }
 
 // boxed is the value whose words these are.

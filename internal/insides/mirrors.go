@@ -251,4 +251,4 @@ func (a *Array) Length() uint32 { return a.length }
 func (a *Array) Base() *Object { return &a.baseObject }
 
 // Properties is how many there are besides the items: length is one.
-func (a *Array) Properties() int { return len(a.baseObject.values) }
+func (a *Array) Properties() int { return len(a.baseObject.propNames) }

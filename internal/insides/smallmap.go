@@ -6,64 +6,14 @@ import (
 
 	"github.com/dop251/goja"
 	"github.com/dop251/goja/unistring"
+
+	"minido.dev/minido/internal/insides/smallmaps"
 )
 
-// goja keeps an object's properties in a Go map. A map of at most eight entries is
-// a head and one group of slots, with a byte of each key's hash: JSON.parse makes
-// both in one piece with their object, without hashing a name twice. What the
-// runtime's maps look like (internal/runtime/maps) is no promise: when the process
-// starts, a map made so is compared with one of the runtime's, and used as one. If
-// they differ, maps are made with make.
-
-// smallMapSlots is how many entries a map of one group holds.
-const smallMapSlots = 8
-
-// noEntries are the control bytes of a group without entries.
-const noEntries = 0x8080808080808080
-
-// mapHead mirrors the head of a map.
-type mapHead struct {
-	used        uint64
-	seed        uintptr
-	group       unsafe.Pointer
-	directory   int
-	globalDepth uint8
-	globalShift uint8
-	writing     uint8
-	tombstone   bool
-	clears      uint64
-}
-
-type mapSlot struct {
-	name  unistring.String
-	value goja.Value
-}
-
-// mapGroup mirrors a group of slots: a control byte of each, and its entry.
-type mapGroup struct {
-	control uint64
-	slots   [smallMapSlots]mapSlot
-}
-
-// smallMap is a map that is part of something larger. It does not move.
-type smallMap struct {
-	head  mapHead
-	group mapGroup
-}
-
-// own is the map, which is empty.
-func (s *smallMap) own(seed uintptr) map[unistring.String]goja.Value {
-	s.head.seed, s.head.group, s.group.control = seed, unsafe.Pointer(&s.group), noEntries
-	m := unsafe.Pointer(&s.head)
-	return *(*map[unistring.String]goja.Value)(unsafe.Pointer(&m))
-}
-
-// add gives the map the i-th entry: it has those before it, and none of that name.
-func (s *smallMap) add(i int, name *Name, value goja.Value) {
-	s.group.slots[i] = mapSlot{name.Text, value}
-	s.group.control ^= (0x80 ^ uint64(name.hash)) << (8 * i)
-	s.head.used++
-}
+// goja keeps an object's properties in a Go map. JSON.parse makes the map in one piece with its
+// object, without hashing a name twice (package smallmaps). When the process starts, a map made so
+// is compared with one of the runtime's, and used as one. If they differ, maps are made
+// with make.
 
 // mapNames is what a process knows of its small maps.
 type mapNames struct {
@@ -71,8 +21,9 @@ type mapNames struct {
 	seed   uintptr // of every map that is made here
 	length Name    // of arrays
 
-	lengthAlone []unistring.String // the names of an array, see shared
-	marker      unistring.String   // goja's
+	lengthAlone   []unistring.String // the names of an array, see shared
+	lengthAndName []unistring.String // and those of a function
+	marker        unistring.String   // goja's
 }
 
 // Name is the name of a property, with its control byte in small maps.
@@ -115,11 +66,11 @@ func (n *Name) miss(names *mapNames, members []Member) {
 		return
 	}
 	n.misses = 0
-	s, made := &shape{control: noEntries}, make([]unistring.String, len(members))
+	s, made := &shape{control: smallmaps.NoEntries}, make([]unistring.String, len(members))
 	for i := range members {
 		name := members[i].Name
 		s.names = append(s.names, name)
-		s.control ^= (0x80 ^ uint64(name.hash)) << (8 * i)
+		s.control = smallmaps.With(s.control, i, name.hash)
 		made[i] = name.Text
 	}
 	s.texts = shared(names.marker, made)
@@ -137,11 +88,6 @@ func learnKnownMapNames(l *look) *mapNames {
 	return &mapNames{}
 }
 
-// headOf is the head of a map that the runtime has made, or that is one of ours.
-func headOf(m map[unistring.String]goja.Value) *mapHead {
-	return *(**mapHead)(unsafe.Pointer(&m))
-}
-
 func learnMapNames(l *look) *mapNames {
 	real := map[unistring.String]goja.Value{}
 	values := []goja.Value{goja.Null(), goja.Undefined()}
@@ -149,20 +95,20 @@ func learnMapNames(l *look) *mapNames {
 	for i, text := range texts {
 		real[text] = values[i%2]
 	}
-	n, head := &mapNames{}, headOf(real)
+	n, head := &mapNames{}, smallmaps.HeadOf(real)
 	l.is("uintptr", "8 bytes", unsafe.Sizeof(uintptr(0)) == 8)
-	if !l.is("the head of a map", "eight used slots of one group", l.known() && head.used == smallMapSlots && head.directory == 0 && head.group != nil) {
+	if !l.is("the head of a map", "eight used slots of one group", l.known() && head.Used == smallmaps.Slots && head.Directory == 0 && head.Group != nil) {
 		return n
 	}
 	// Ours, with what the runtime says of each name alone, is the runtime's.
-	n.seed = head.seed
-	var s smallMap
-	ours := s.own(n.seed)
+	n.seed = head.Seed
+	var s smallmaps.Map[[8]smallmaps.Slot]
+	ours := s.Own(n.seed)
 	for i, text := range texts {
-		name := n.know(text)
-		s.add(i, &name, values[i%2])
+		s.Add(i, text, n.know(text).hash, values[i%2])
 	}
-	if !l.is("the group of a map", "the bytes that its entries make", s.group == *(*mapGroup)(head.group) && s.head.used == head.used && len(ours) == len(texts)) {
+	group := (*smallmaps.Group)(unsafe.Pointer(&s.Control))
+	if !l.is("the group of a map", "the bytes that its entries make", *group == *(*smallmaps.Group)(head.Group) && s.Head.Used == head.Used && len(ours) == len(texts)) {
 		return n
 	}
 	// It can be read, and changed: also beyond its group.
@@ -174,6 +120,24 @@ func learnMapNames(l *look) *mapNames {
 		ours[text] = values[0]
 	}
 	l.is("a map that is made by hand", "read, emptied and grown as others", same && len(ours) == len(texts)+2)
+	// So can one that has not the memory of a whole group.
+	var few struct {
+		values smallmaps.Map[[2]smallmaps.Slot]
+		behind [6]smallmaps.Slot
+	}
+	ours, same = few.values.Own(n.seed), true
+	few.values.Add(0, "a", n.know("a").hash, values[0])
+	ours["five"] = values[1]
+	delete(ours, "a")
+	for _, text := range texts {
+		ours[text] = values[0]
+	}
+	count := 0
+	for text, v := range ours { // order-independent: counted
+		same = same && slices.Contains(texts, text) && v == values[0]
+		count++
+	}
+	l.is("a map without the memory of a whole group", "read, emptied and grown as others", same && count == len(texts) && few.behind == [6]smallmaps.Slot{})
 	n.length = n.know("length")
 	n.learnShared(l)
 	return n
@@ -219,6 +183,7 @@ func (n *mapNames) learnShared(l *look) {
 	l.is("a list of names that is marked", "copied before it changes", err == nil && v.String() == "1ad 1bacd 1bad d 1bad" &&
 		slices.Equal(list[:cap(list)], []unistring.String{"b", "1", "a", n.marker}))
 	n.lengthAlone = shared(n.marker, []unistring.String{"length"})
+	n.lengthAndName = shared(n.marker, []unistring.String{"length", "name"})
 }
 
 // shared is a list of names that any number of objects may have: goja copies one that is marked
@@ -232,7 +197,5 @@ func (n *mapNames) know(text unistring.String) Name {
 	if n.seed == 0 {
 		return Name{Text: text}
 	}
-	var s smallMap
-	s.own(n.seed)[text] = nil
-	return Name{Text: text, hash: uint8(s.group.control)}
+	return Name{Text: text, hash: smallmaps.ControlOf(text, n.seed)}
 }

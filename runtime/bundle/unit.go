@@ -79,7 +79,9 @@ func (u *unit) program() (*goja.Program, error) {
 				u.prog, err = goja.CompileAST(ast, false)
 			}
 			if err == nil {
-				insides.Instrument(u.prog)
+				if !u.unpack() {
+					insides.Instrument(u.prog)
+				}
 				u.compiled.Store(true)
 			}
 		}
@@ -88,6 +90,25 @@ func (u *unit) program() (*goja.Program, error) {
 		}
 	})
 	return u.prog, u.err
+}
+
+// unpack writes the program that was just compiled, if it is going to be kept, and has it read again
+// function by function: one that is never called then takes a few words.
+func (u *unit) unpack() bool {
+	if u.kept == nil || u.counted || !u.kept.Keeps() {
+		return false
+	}
+	data, err := insides.WriteProgram(u.prog)
+	if err != nil {
+		return false // one that cannot be written stays as it is
+	}
+	text := string(data)
+	program := insides.ReadProgram(text, u.name, u.low.code)
+	if program == nil {
+		return false
+	}
+	u.written, u.prog = text, program
+	return true
 }
 
 // keptProgram is one that an earlier process has compiled, nil if there is none.

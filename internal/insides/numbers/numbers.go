@@ -2,7 +2,10 @@
 // memory: a kind and 64 bits.
 package numbers
 
-import "math"
+import (
+	"math"
+	"math/big"
+)
 
 // Kind is what is in the bits of a number.
 type Kind = uint8
@@ -71,4 +74,32 @@ func PlainNaN(f float64) float64 {
 		return math.NaN()
 	}
 	return f
+}
+
+// NewBig is 0, with room for so many words in the same piece of memory if they are few.
+func NewBig(n int) *big.Int {
+	switch {
+	case n <= 2:
+		z := &struct {
+			big.Int
+			room [2]big.Word
+		}{}
+		z.SetBits(z.room[:0])
+		return &z.Int
+	case n <= 5:
+		z := &struct {
+			big.Int
+			room [5]big.Word
+		}{}
+		z.SetBits(z.room[:0])
+		return &z.Int
+	case n <= 9:
+		z := &struct {
+			big.Int
+			room [9]big.Word
+		}{}
+		z.SetBits(z.room[:0])
+		return &z.Int
+	}
+	return new(big.Int)
 }

@@ -36,9 +36,16 @@ type writer struct {
 	f      *Format
 	file   *file.File
 	source string
-	kinds  map[*kind]int
+	kinds  map[unsafe.Pointer]numbered // by their tables, of which instrumented programs have others
 	names  []string
 	super  bool // something in the function that is being written looks for a home object
+}
+
+// numbered is a kind with its number in what is written.
+type numbered struct {
+	*kind
+	n     uint64
+	super bool // it looks for a home object
 }
 
 // loadSuper is the instruction that looks for the home object of a method.
@@ -48,7 +55,7 @@ const loadSuper = "goja._loadSuper"
 // anything that the format does not know.
 func (f *Format) Write(program *goja.Program) ([]byte, error) {
 	p := (*Program)(unsafe.Pointer(program))
-	w := &writer{f: f, file: p.src, source: p.src.Source(), kinds: map[*kind]int{}}
+	w := &writer{f: f, file: p.src, source: p.src.Source(), kinds: map[unsafe.Pointer]numbered{}}
 	body, err := w.function(nil, p)
 	if err != nil {
 		return nil, err
@@ -88,22 +95,19 @@ func (w *writer) body(p *Program) ([]byte, error) {
 	var code []byte
 	cells, texts, functions := 0, 0, 0
 	for i := range p.code {
-		t := w.f.typeOf(&p.code[i])
-		k := w.f.tables[t]
-		if k == nil {
-			return nil, fmt.Errorf("the instruction %v is not known", t)
-		}
-		w.super = w.super || k.name == loadSuper
-		n, known := w.kinds[k]
+		k, known := w.kinds[p.code[i].Tab]
 		if !known {
-			n = len(w.names)
-			w.kinds[k], w.names = n, append(w.names, k.name)
+			var err error
+			if k, err = w.number(&p.code[i]); err != nil {
+				return nil, err
+			}
 		}
-		code = binary.AppendUvarint(code, uint64(n))
+		w.super = w.super || k.super
+		code = binary.AppendUvarint(code, k.n)
 		if k.shared != nil {
 			which := slices.Index(k.shared, p.code[i].Data)
 			if which < 0 {
-				return nil, fmt.Errorf("the instruction %v is none of those that are known", t)
+				return nil, fmt.Errorf("the instruction %s is none of those that are known", k.name)
 			}
 			code = binary.AppendUvarint(code, uint64(which))
 			continue
@@ -134,6 +138,22 @@ func (w *writer) body(p *Program) ([]byte, error) {
 		last = at
 	}
 	return append(b, code...), nil
+}
+
+// number gives the kind of an instruction its number. Two tables may be of one kind.
+func (w *writer) number(instruction *Words) (numbered, error) {
+	t := w.f.typeOf(instruction)
+	k := w.f.tables[t]
+	if k == nil {
+		return numbered{}, fmt.Errorf("the instruction %v is not known", t)
+	}
+	n := slices.Index(w.names, k.name)
+	if n < 0 {
+		n = len(w.names)
+		w.names = append(w.names, k.name)
+	}
+	w.kinds[instruction.Tab] = numbered{k, uint64(n), k.name == loadSuper}
+	return w.kinds[instruction.Tab], nil
 }
 
 func (w *writer) leaf(b []byte, at unsafe.Pointer, f form) ([]byte, error) {

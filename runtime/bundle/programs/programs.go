@@ -87,12 +87,15 @@ func (s *Store) load() {
 	}
 }
 
+// Keeps reports whether the store can keep programs.
+func (s *Store) Keeps() bool { return s.path != "" && Build() != "" }
+
 // Lacks reports whether the store could keep programs and has none for one of the keys.
 func (s *Store) Lacks(keys []uses.Key) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.load()
-	return s.path != "" && Build() != "" && slices.ContainsFunc(keys, func(k uses.Key) bool { _, has := s.list[k]; return !has })
+	return s.Keeps() && slices.ContainsFunc(keys, func(k uses.Key) bool { _, has := s.list[k]; return !has })
 }
 
 // Save replaces what the file has. An empty program says that there is none to be kept.

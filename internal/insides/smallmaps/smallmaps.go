@@ -1,0 +1,95 @@
+// Package smallmaps makes Go maps of a few properties as parts of something larger.
+//
+// A Go map of at most eight entries is a head and one group of slots, with a byte of each
+// key's hash. What these look like (internal/runtime/maps) is no promise: package insides
+// compares maps that are made here with the runtime's when the process starts, and uses
+// none if they differ.
+package smallmaps
+
+import (
+	"unsafe"
+
+	"github.com/dop251/goja"
+	"github.com/dop251/goja/unistring"
+)
+
+// Slots is how many entries a map of one group holds.
+const Slots = 8
+
+// NoEntries are the control bytes of a group without entries.
+const NoEntries = 0x8080808080808080
+
+// Head mirrors the head of a map.
+type Head struct {
+	Used        uint64 // entries; of a map with less room also the slots that it lacks
+	Seed        uintptr
+	Group       unsafe.Pointer
+	Directory   int // 0 for a map of one group
+	globalDepth uint8
+	globalShift uint8
+	writing     uint8
+	tombstone   bool
+	clears      uint64
+}
+
+// Slot mirrors an entry.
+type Slot struct {
+	Name  unistring.String
+	Value goja.Value
+}
+
+// Group mirrors a whole group of slots: a control byte of each, and its entry.
+type Group struct {
+	Control uint64
+	Slots   [Slots]Slot
+}
+
+// Room is how many slots a map has memory for.
+type Room interface {
+	[1]Slot | [2]Slot | [3]Slot | [4]Slot | [5]Slot | [6]Slot | [7]Slot | [8]Slot
+}
+
+// Map is a map that is part of something larger. It does not move. Of a group it has only the
+// first slots: it counts those that it lacks as used, and their control bytes say that
+// nothing is in them. So the runtime reads and writes none of them, since it takes the first
+// free slot, and has a map of a size of its own made when one more would be needed. Only
+// the number of the map's entries is too high, which nobody asks for; and the map must not
+// be cleared as a whole.
+type Map[R Room] struct {
+	Head    Head
+	Control uint64
+	Slots   R
+}
+
+// Own is the map, which is empty.
+func (m *Map[R]) Own(seed uintptr) map[unistring.String]goja.Value {
+	m.Head.Used = uint64(Slots - len(m.Slots))
+	m.Head.Seed, m.Head.Group, m.Control = seed, unsafe.Pointer(&m.Control), NoEntries
+	at := unsafe.Pointer(&m.Head)
+	return *(*map[unistring.String]goja.Value)(unsafe.Pointer(&at))
+}
+
+// Add gives the map the i-th entry: it has those before it, and none of that name. The
+// name's control byte is given.
+func (m *Map[R]) Add(i int, name unistring.String, control uint8, value goja.Value) {
+	m.Slots[i] = Slot{name, value}
+	m.Control = With(m.Control, i, control)
+	m.Head.Used++
+}
+
+// With are the control bytes of a group that gets an entry in an empty slot.
+func With(group uint64, i int, control uint8) uint64 {
+	return group ^ (0x80^uint64(control))<<(8*i)
+}
+
+// HeadOf is the head of a map that the runtime has made, or that is one of these.
+func HeadOf(m map[unistring.String]goja.Value) *Head {
+	return *(**Head)(unsafe.Pointer(&m))
+}
+
+// ControlOf is the control byte of a name in maps with this seed.
+func ControlOf(name unistring.String, seed uintptr) uint8 {
+	var m Map[[Slots]Slot]
+	m.Own(seed)[name] = nil
+	return uint8(m.Control)
+}
