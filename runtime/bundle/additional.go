@@ -106,12 +106,15 @@ func (r *record) folder() string {
 	return path.Dir(r.name)
 }
 
-// absent is what workerd calls a module that from names and nobody has: a relative
-// specifier is a path below the folder of the entry.
+// absent is what workerd calls a module that from names and nobody has: a specifier is a
+// path, a relative one below the folder of the entry.
 func (in *instance) absent(from *record, spec string) string {
 	if !strings.HasPrefix(spec, ".") {
-		return spec
+		return spelled(spec)
 	}
 	root := in.records[in.b.entry].folder()
 	return strings.TrimPrefix(path.Join(from.folder(), spec), root+"/")
 }
+
+// spelled is a specifier that is not relative as workerd, which knows paths, writes it.
+func spelled(spec string) string { return strings.TrimPrefix(path.Clean(spec), "/") }

@@ -92,17 +92,18 @@ import p from "pkg";
 try { require("optional") } catch (e) { log(e.message) }
 import("nowhere").catch(e => log(e.message));
 for (const f of p) try { f() } catch (e) { log(e.message) }
-try { const name = "dyn"; require(name) } catch (e) { log(e.message) }
+for (const name of ["dyn", "optional"]) try { require(name) } catch (e) { log(e.message) }
+for (const name of ["/a/../b", "https://x/y.js", ""]) import(name).catch(e => log(e.message));
 `,
 		"node_modules/pkg/index.js": `module.exports = [() => require("fs"), () => require("./x.wasm"), () => require.resolve("fs")]`,
 		"node_modules/pkg/x.wasm":   "",
 	}, Options{})
-	r.wantLog(`Cannot find module "optional" (imported by main.ts)`,
+	r.wantLog(`Dynamic require of "optional" is not supported`,
 		`No such module "node:fs": minido does not provide it (imported by node_modules/pkg/index.js)`,
 		`x.wasm is no WebAssembly module that can be loaded: BufferSource argument is empty (imported by node_modules/pkg/index.js)`,
 		`require.resolve is not available in Workers (imported by node_modules/pkg/index.js)`,
-		`No such module "dyn".`,
-		`Cannot find module "nowhere" (imported by main.ts)`)
+		`Dynamic require of "dyn" is not supported`, `Dynamic require of "optional" is not supported`,
+		`No such module "nowhere".`, `No such module "b".`, `No such module "https:/x/y.js".`, `No such module ".".`)
 }
 
 // A prebuilt worker is one file with imports of builtins, and of files beside it.

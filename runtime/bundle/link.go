@@ -217,6 +217,11 @@ func (l *linker) target(m *module, ref importRef, path string, found bool) targe
 		}
 		l.messages = append(l.messages, msgs...)
 	}
+	if bundled := !l.b.opts.Mocks && !l.b.opts.NoBundle; bundled && ref.Kind == requireCall {
+		return target{module: -1, missing: noDynamicRequire(ref.Spec)}
+	} else if bundled && ref.Kind == dynamicImport {
+		return target{module: -1, missing: fmt.Sprintf("No such module %q.", spelled(ref.Spec))}
+	}
 	return target{module: -1, missing: fmt.Sprintf("Cannot find module %q", ref.Spec)}
 }
 

@@ -27,9 +27,11 @@ func (in *instance) requireOf(r *record) goja.Value {
 	return fn
 }
 
-// failure is the Error that an import throws when it runs.
+// failure is the Error that an import throws when it runs: it names the importer, unless the
+// text is workerd's or vite's.
 func (in *instance) failure(r *record, text string) goja.Value {
-	if in.b.bundler.opts.Named == nil && !strings.Contains(text, " imported from ") { // as notFound's
+	theirs := strings.HasPrefix(text, dynamicRequire) || strings.HasPrefix(text, "No such module ") && strings.HasSuffix(text, `".`) || strings.Contains(text, " imported from ")
+	if in.b.bundler.opts.Named == nil && !theirs {
 		text = fmt.Sprintf("%s (imported by %s)", text, r.name)
 	}
 	return in.newError(text)
@@ -52,12 +54,27 @@ func (in *instance) require(from *record, tagged string) goja.Value {
 	t, known := from.deps[tagged]
 	if !ok || !known {
 		// The specifier was computed when the code ran.
+		if in.shimmed() {
+			panic(in.newError(noDynamicRequire(tagged)))
+		}
 		if ref, t, known = in.computed(from, tagged); !known {
 			panic(in.newError(in.noSuchModule(from, tagged)))
 		}
 	}
 	return in.load(from, ref, t)
 }
+
+// shimmed reports whether require is what esbuild puts into the bundles of wrangler: it knows no
+// module.
+func (in *instance) shimmed() bool {
+	o := &in.b.bundler.opts
+	return !o.Mocks && !o.NoBundle && o.Named == nil
+}
+
+const dynamicRequire = "Dynamic require of "
+
+// noDynamicRequire is that function's text.
+func noDynamicRequire(spec string) string { return dynamicRequire + `"` + spec + `" is not supported` }
 
 // importComputed is the end of import() of what is computed when the code runs.
 func (in *instance) importComputed(from *record, spec string) goja.Value {

@@ -3,6 +3,7 @@ package process
 import (
 	"fmt"
 	"math/big"
+	"path"
 	"sort"
 	"strings"
 
@@ -80,7 +81,7 @@ func (m *module) imported(c goja.FunctionCall) goja.Value {
 	}
 	text := "Module not found: " + spec // the reference's texts
 	if !m.Options.Compat(compat.NewModuleRegistry) {
-		text = fmt.Sprintf("No such module %q.", strings.TrimPrefix(spec, "./"))
+		text = fmt.Sprintf("No such module %q.", strings.TrimPrefix(path.Clean(spec), "/"))
 	}
 	panic(m.Engine.Errors.New("Error", text))
 }

@@ -15,10 +15,7 @@ function (native, p) {
     if (!text.startsWith("/") && !text.startsWith("file:")) {
       throw errors.argValue("path", text, "The argument must be a file URL object, a file URL string, or an absolute path string."); // the reference's text
     }
-    return ((id) => {
-      errors.string(id, "id");
-      return native.imported(id);
-    });
+    return ((id) => native.imported(id));
   };
   p.ObjectAssign(Module, {
     Module,
