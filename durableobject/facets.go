@@ -210,6 +210,9 @@ func (s *facetStub) Unsendable() string {
 	return "Stubs pointing to Durable Object facets are not serializable."
 }
 
+// Facet implements cfapi.Facet.
+func (s *facetStub) Facet() {}
+
 // Fetch implements cfapi.Target.
 func (s *facetStub) Fetch(req *event.Request, done func(*event.Response, error)) (cancel func(error)) {
 	s.with(func(o *Object) { o.Fetch(req, done) }, func(err error) { done(nil, err) })

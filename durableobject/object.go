@@ -596,4 +596,4 @@ func (o *Object) Hibernatable() string {
 }
 
 // target is what stubs of a facet reach.
-var _ cfapi.Target = (*facetStub)(nil)
+var _ cfapi.Facet = (*facetStub)(nil)

@@ -28,6 +28,9 @@ var bindings = []struct {
 	{name: "ratelimit"},
 	{name: "data"},
 	{name: "remote"},
+	{name: "stubs"},
+	{name: "callers"},
+	{name: "rest"},
 }
 
 // bindingWorker starts the worker of a binding under a runtime.

@@ -36,6 +36,19 @@ type Unsendable interface {
 	Unsendable() string
 }
 
+// Inner is a capability of an object of the platform's own that lives in the caller's
+// isolate: calls of it are no effect points.
+type Inner interface {
+	event.Capability
+	Inner()
+}
+
+// Facet is a Target of an object that belongs to the one which calls it.
+type Facet interface {
+	Target
+	Facet()
+}
+
 // Options are what the API needs from outside.
 type Options struct {
 	Points *killpoint.Points
@@ -66,11 +79,13 @@ type API struct {
 	modules map[string]*goja.Object
 	lines   lines
 	passed  *[]event.Capability // stubs in the arguments that are being packed, if they pass to the callee
+	inner   bool                // an object of the platform's own is being packed, or what it returns
 	tracer  *tracer             // nil before its first use
 	ids     *engine.Class[*objectID]
 	spaces  *engine.Class[*namespace]
 
-	refusal *goja.Object // the last TypeError that a call got of the platform instead of a method
+	refused map[*goja.Object]string // by RefuseClone
+	refusal *goja.Object            // the last TypeError that a call got of the platform instead of a method
 
 	objectClass, loopbackClass *engine.Class[*ObjectClass]
 	loopbackSpace              *engine.Class[*namespace]

@@ -14,12 +14,27 @@ import (
 // stubCodec passes functions, RpcTargets and stubs by reference.
 type stubCodec struct{ a *API }
 
+// RefuseClone has clones of an object, a binding that lives as long as the isolate, refused
+// with a text: of what is a service stub or another class of workerd's own in the reference.
+func RefuseClone(a *API, obj *goja.Object, text string) {
+	if a.refused == nil {
+		a.refused = map[*goja.Object]string{}
+	}
+	a.refused[obj] = text
+}
+
+// StubsRefused is the DataCloneError of service stubs outside of calls.
+const StubsRefused = "ServiceStub cannot be serialized in this context."
+
 func (a *API) registerCodecs() {
 	a.Platform.Hosts.Add(stubCodec{a}, clone.HostRpcStub)
 }
 
 // Match implements clone.HostCodec.
 func (s stubCodec) Match(obj *goja.Object, mode clone.Mode) bool {
+	if _, refused := s.a.refused[obj]; refused {
+		return true
+	}
 	if _, ok := s.a.TargetOf(obj); ok || s.a.standIn(obj) != "" {
 		return true
 	}
@@ -31,6 +46,9 @@ func (s stubCodec) Match(obj *goja.Object, mode clone.Mode) bool {
 
 // Write implements clone.HostCodec.
 func (s stubCodec) Write(w *clone.Writer, obj *goja.Object) error {
+	if text, refused := s.a.refused[obj]; refused {
+		return &clone.DataCloneError{Message: text}
+	}
 	kind := s.a.standIn(obj)
 	c, isStub := s.a.TargetOf(obj)
 	if u, unsendable := c.(Unsendable); unsendable {
@@ -42,11 +60,13 @@ func (s stubCodec) Write(w *clone.Writer, obj *goja.Object) error {
 		p, ok = props.p, true
 	}
 	switch {
+	case kind != "" && w.Mode() == clone.StructuredClone && engine.IsCallable(obj):
+		return &clone.DataCloneError{Message: "#<" + kind + "> could not be cloned."} // V8 asks for codecs of objects only
 	case kind != "":
 		return &clone.DataCloneError{Message: fmt.Sprintf("Could not serialize object of type %q. This type does not support serialization.", kind)}
 	case ok:
 	case service:
-		return &clone.DataCloneError{Message: "ServiceStub cannot be serialized in this context."}
+		return &clone.DataCloneError{Message: StubsRefused}
 	case isStub && w.Mode() == clone.StructuredClone:
 		return &clone.DataCloneError{Message: "#<RpcStub> could not be cloned."}
 	case isStub:

@@ -6,6 +6,7 @@ import (
 
 	"github.com/dop251/goja"
 
+	"minido.dev/minido/runtime/compat"
 	"minido.dev/minido/runtime/engine"
 	"minido.dev/minido/runtime/event"
 )
@@ -23,6 +24,11 @@ func (a *API) InvokeHandler(target *goja.Object, rest []goja.Value, c *event.Cal
 	receiver{api: a, target: target, reserved: reservedOfEntrypoints, handler: true, rest: rest}.invoke(c, done)
 }
 
+// InvokeInner is Invoke for an object of the platform's own; its calls are no effect points.
+func (a *API) InvokeInner(target *goja.Object, c *event.Call, done func(*event.Payload, error)) {
+	receiver{api: a, target: target, reserved: reservedOfEntrypoints, inner: true}.invoke(c, done)
+}
+
 // receiver is the target of a call, and what kind of target it is.
 type receiver struct {
 	api    *API
@@ -35,6 +41,8 @@ type receiver struct {
 	// functions.
 	handler bool
 	rest    []goja.Value
+	// inner targets are the platform's own.
+	inner bool
 }
 
 // The reserved names are those of workerd (EntrypointJsRpcTarget and
@@ -62,23 +70,29 @@ func (r receiver) invoke(c *event.Call, done func(*event.Payload, error)) {
 	ctx.HoldFor()
 	forget = ctx.AtDeath(func(reason error) { finish(nil, reason) })
 	fail := func(reason goja.Value) {
-		ev := a.Failure(reason)
+		// The reference's own workers have compatibility dates before the flag's.
+		ev := a.failure(reason, !r.inner && a.Platform.Enabled(compat.EnhancedErrorSerialization))
 		if refusal := a.refusal; refusal != nil && reason == goja.Value(refusal) {
 			ev.Thrown, ev.Stack = nil, ""
 		} else if object, ok := ctx.Host.(interface{ ObjectID() string }); ok && (r.transient || (!c.Get || r.tested()) && ev.Thrown != nil) {
 			ev.ObjectID = object.ObjectID()
 		}
-		a.Engine.Uncaught.Tell(reason)
-		a.answer(c, nil, func() { finish(nil, ev) }, func(err error) { finish(nil, err) })
+		if !r.inner {
+			a.Engine.Uncaught.Tell(reason)
+		}
+		r.answer(c, nil, func() { finish(nil, ev) }, func(err error) { finish(nil, err) })
 	}
 	thrown := a.Engine.Try(func() {
 		a.Engine.Follow(r.perform(c), func(v goja.Value) {
 			var p *event.Payload
-			if bad := a.Engine.Try(func() { p = a.Pack(v) }); bad != nil {
+			a.inner = r.inner
+			bad := a.Engine.Try(func() { p = a.Pack(v) })
+			a.inner = false
+			if bad != nil {
 				fail(bad)
 				return
 			}
-			a.answer(c, p, func() { finish(p, nil) }, func(err error) {
+			r.answer(c, p, func() { finish(p, nil) }, func(err error) {
 				releaseCaps(p)
 				finish(nil, err)
 			})
@@ -171,7 +185,9 @@ func (r receiver) refuse(format string, args ...any) {
 
 // tested reports whether tests call it, whose errors are those of the class that Cloudflare's plugin
 // puts around the worker's: code, not the platform, says what is missing.
-func (r receiver) tested() bool { return r.api.opts.Missing != nil && !r.transient && !r.handler }
+func (r receiver) tested() bool {
+	return r.api.opts.Missing != nil && !r.transient && !r.handler && !r.inner
+}
 
 func (r receiver) noMethod(name string) {
 	r.refuse("The RPC receiver does not implement the method %q.", name)

@@ -31,6 +31,7 @@ type local struct {
 	context *engine.Context
 	target  *goja.Object // for the loop of api alone
 	shared  *localShared
+	inner   bool // the platform's own, as receiver.inner
 	sent    bool // set before the reference is handed on, immutable then
 	done    atomic.Bool
 }
@@ -38,7 +39,7 @@ type local struct {
 type localShared struct{ refs atomic.Int32 }
 
 func (a *API) export(target *goja.Object) *local {
-	l := &local{api: a, context: a.Engine.IO("an RPC stub"), target: target, shared: &localShared{}}
+	l := &local{api: a, context: a.Engine.IO("an RPC stub"), target: target, inner: a.inner, shared: &localShared{}}
 	l.shared.refs.Store(1)
 	return l
 }
@@ -60,14 +61,14 @@ func (l *local) Call(c *event.Call, done func(*event.Payload, error)) {
 		return
 	}
 	l.api.Deliver(l.context, cmp.Or(c.Cause, "rpc"), func(f *engine.Frame) {
-		receiver{api: l.api, target: l.target, reserved: reservedOfTransients, transient: true}.invoke(c, done)
+		receiver{api: l.api, target: l.target, reserved: reservedOfTransients, transient: true, inner: l.inner}.invoke(c, done)
 	}, func(err error) { done(nil, err) })
 }
 
 // Dup implements event.Capability.
 func (l *local) Dup() event.Capability {
 	l.shared.refs.Add(1)
-	d := &local{api: l.api, context: l.context, target: l.target, shared: l.shared, sent: l.sent}
+	d := &local{api: l.api, context: l.context, target: l.target, shared: l.shared, inner: l.inner, sent: l.sent}
 	if l.done.Load() {
 		d.done.Store(true) // a copy of what is gone is gone
 		return d

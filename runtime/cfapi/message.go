@@ -30,7 +30,7 @@ func (a *API) sendTo(cap event.Capability, release func(), lose func(error)) {
 	if e, ok := cap.(early); ok {
 		emit = func(release func()) { c.EmitTo(e.debtor(), release) }
 	}
-	if !a.opts.Points.Heard() {
+	if _, inner := cap.(Inner); inner || !a.opts.Points.Heard() {
 		emit(release)
 		return
 	}
@@ -44,9 +44,10 @@ func (a *API) sendTo(cap event.Capability, release func(), lose func(error)) {
 // answer releases the answer to call as an output of the current context. p is what the
 // call returned, nil if it failed: a caller that waits by itself until that is safe
 // (event.Call.Early) gets it before.
-func (a *API) answer(call *event.Call, p *event.Payload, release func(), lose func(error)) {
+func (r receiver) answer(call *event.Call, p *event.Payload, release func(), lose func(error)) {
+	a := r.api
 	c := a.Engine.IO("a call")
-	if a.opts.Points.Heard() {
+	if !r.inner && a.opts.Points.Heard() {
 		m := a.message(release, lose)
 		m.To = call.From
 		release = func() { a.opts.Points.Send(m) }

@@ -77,40 +77,22 @@ func (mods modules) defineTracing(m *goja.Object) {
 	}), nil, goja.FLAG_FALSE, goja.FLAG_TRUE)
 }
 
+// emailSource makes EmailMessage: its constructor gives a plain object, as under wrangler
+// dev (miniflare: workers/email/email.worker.ts), so that it crosses in calls.
+const emailSource = `(class EmailMessage { constructor(from, to, raw) { return { from, to, "` + rawEmail + `": raw }; } })`
+
+// rawEmail is the member of an EmailMessage that has its text or stream.
+const rawEmail = "EmailMessage::raw"
+
 func (mods modules) email() *goja.Object {
 	a := mods.api
 	m := a.vm.NewObject()
-	cls := engine.DefineClass(a.Engine, engine.ClassDef[*emailMessage]{
-		Name: "EmailMessage", Length: 3,
-		New: func(call goja.ConstructorCall) *emailMessage {
-			if len(call.Arguments) < 3 {
-				a.Engine.Throw("TypeError", "Failed to construct 'EmailMessage': 3 arguments required: from, to, raw")
-			}
-			call.This.DefineDataProperty("raw", call.Arguments[2], goja.FLAG_FALSE, goja.FLAG_FALSE, goja.FLAG_FALSE)
-			return &emailMessage{call.Arguments[0].String(), call.Arguments[1].String(), call.Arguments[2]}
-		},
-		Accessors: []engine.Accessor[*emailMessage]{
-			{Name: "from", Get: func(m *emailMessage, _ *goja.Object) goja.Value { return a.vm.ToValue(m.from) }},
-			{Name: "to", Get: func(m *emailMessage, _ *goja.Object) goja.Value { return a.vm.ToValue(m.to) }},
-		},
-	})
-	m.Set("EmailMessage", cls.Ctor)
-	return m
-}
-
-// RawEmail is the text or stream of an EmailMessage; undefined for anything else.
-func (a *API) RawEmail(v goja.Value) goja.Value {
-	m, ok := a.Engine.Attached(v).(*emailMessage)
-	if !ok {
-		return goja.Undefined()
+	v, err := a.vm.RunString(emailSource)
+	if err != nil {
+		panic(err)
 	}
-	return m.raw
-}
-
-// emailMessage is an EmailMessage of cloudflare:email.
-type emailMessage struct {
-	from, to string
-	raw      goja.Value
+	m.Set("EmailMessage", v)
+	return m
 }
 
 func (mods modules) workflows() *goja.Object {

@@ -95,6 +95,11 @@ func releaseCaps(p *event.Payload) {
 // crosses as a clone, in which there can be no references; one that cannot be
 // cloned, and anything that is no object, crosses by its text.
 func (a *API) Failure(reason goja.Value) *event.Error {
+	return a.failure(reason, a.Platform.Enabled(compat.EnhancedErrorSerialization))
+}
+
+// failure is Failure with or without the flag enhanced_error_serialization.
+func (a *API) failure(reason goja.Value, enhanced bool) *event.Error {
 	ev := a.Engine.Errors.ToEvent(reason)
 	ev.Remote = true
 	ev.Thrown = nil
@@ -108,7 +113,7 @@ func (a *API) Failure(reason goja.Value) *event.Error {
 	if engine.IsCallable(obj) {
 		return ev
 	}
-	if !a.Platform.Enabled(compat.EnhancedErrorSerialization) && !a.Platform.IsDOMException(obj) {
+	if !enhanced && !a.Platform.IsDOMException(obj) {
 		ev.Told = told(a.Platform.Clone.Describe(obj))
 		ev.ObjectReset = false
 		ev.Retryable = ev.Retryable && !ev.Overloaded
@@ -235,7 +240,8 @@ func (a *API) nativeGet(call goja.FunctionCall) goja.Value {
 
 // send sends a call; read makes a value of what it returns.
 func (a *API) send(cap event.Capability, c *event.Call, read func(*event.Payload) goja.Value) goja.Value {
-	if _, session := cap.(Target); session { // calls of what a call returned belong to that call
+	_, session := cap.(Target)
+	if session { // calls of what a call returned belong to that call
 		if err := a.Engine.Subrequest(); err != nil {
 			a.Engine.Rethrow(err)
 		}
@@ -252,7 +258,13 @@ func (a *API) send(cap event.Capability, c *event.Call, read func(*event.Payload
 			releaseCaps(c.Args) // what the callee wants to keep it has to dup()
 		}
 		if err != nil {
-			op.Reject("rpc", func() goja.Value { return a.FromError(err) })
+			op.Reject("rpc", func() goja.Value {
+				v := a.FromError(err)
+				if _, own := cap.(Facet); session && !own {
+					a.markCaller(caller, v)
+				}
+				return v
+			})
 			return
 		}
 		op.Resolve("rpc", func() goja.Value {
@@ -264,6 +276,16 @@ func (a *API) send(cap event.Capability, c *event.Call, read func(*event.Payload
 	}
 	a.sendTo(cap, func() { cap.Call(c, settle) }, func(err error) { settle(nil, err) })
 	return promise
+}
+
+// markCaller puts the id of the object that has called a stub on what the call was
+// rejected with, over that of the object which has thrown it, as workerd does.
+func (a *API) markCaller(caller *engine.Context, reason goja.Value) {
+	object, isObject := caller.Host.(interface{ ObjectID() string })
+	obj, ok := reason.(*goja.Object)
+	if isObject && ok && !a.Platform.IsDOMException(obj) && a.vm.InstanceOf(obj, a.Engine.Primordial("Error")) {
+		obj.Set("durableObjectId", object.ObjectID())
+	}
 }
 
 // result unpacks what a call returned and gives it a Symbol.dispose, as
@@ -278,8 +300,10 @@ func (a *API) result(p *event.Payload) goja.Value {
 	if !ok {
 		return v
 	}
-	if _, isStub := a.TargetOf(v); isStub {
-		return v
+	if c, isStub := a.TargetOf(v); isStub {
+		if _, service := c.(Target); !service {
+			return v
+		}
 	}
 	var dispose goja.Value = goja.Undefined()
 	if len(p.Caps) > 0 {

@@ -92,12 +92,11 @@ func (i *Isolate) emailMessage(m *event.Email, actions event.EmailActions) goja.
 	for _, f := range m.Header {
 		fields = append(fields, vm.NewArray(f.Name, f.Value))
 	}
-	raw := engine.Func{Name: "raw", Length: 1, Fn: func(call goja.FunctionCall) goja.Value { return i.CF.RawEmail(call.Argument(0)) }}
 	encode := engine.Func{Name: "base64", Length: 1, Fn: func(call goja.FunctionCall) goja.Value {
 		data, _ := i.Platform.BytesOf(call.Argument(0))
 		return vm.ToValue(base64.StdEncoding.EncodeToString(data))
 	}}
-	make := i.Engine.Load(emailPrelude, i.Engine.Native(raw, encode))
+	make := i.Engine.Load(emailPrelude, i.Engine.Native(encode))
 	global := vm.GlobalObject()
 	message := i.Engine.Call(make, goja.Undefined(), global.Get("Response"), global.Get("Headers"), vm.ToValue(m.From), vm.ToValue(m.To), vm.ToValue(vm.NewArrayBuffer(m.Raw)), vm.NewArray(fields...))
 	return i.Engine.Call(message, goja.Undefined(), native)

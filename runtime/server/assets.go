@@ -3,6 +3,7 @@ package server
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"minido.dev/minido/runtime/assets"
 	"minido.dev/minido/runtime/compat"
@@ -44,7 +45,15 @@ func (t assetsTarget) Release() {}
 
 // Call implements event.Capability.
 func (t assetsTarget) Call(c *event.Call, done func(*event.Payload, error)) {
-	done(nil, &event.Error{Name: "TypeError", Message: "The assets binding has only fetch(); JS RPC to it is not available in minido."})
+	name := ""
+	if n := len(c.Path); n > 0 {
+		name = c.Path[0]
+	}
+	text := fmt.Sprintf("The RPC receiver does not implement the method %q.", name)
+	if strings.HasPrefix(name, "unstable_") { // methods of wrangler's own worker for assets
+		text = fmt.Sprintf("%s() of the assets binding is not available in minido; use fetch().", name)
+	}
+	done(nil, &event.Error{Name: "TypeError", Message: text, Remote: true})
 }
 
 // Fetch implements cfapi.Target.

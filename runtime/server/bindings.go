@@ -134,6 +134,9 @@ func (h host) Objects(uniqueKey string) cfapi.Namespace {
 	return &platformSpace{from: h.s, uniqueKey: uniqueKey, ids: objectid.NewNamespace(uniqueKey)}
 }
 
+// Inner implements driver.Worker.
+func (h host) Inner(object *goja.Object) cfapi.Target { return isolate.Inner(h.w.iso, object) }
+
 // Project implements driver.Worker.
 func (h host) Project() *config.Project { return h.p }
 

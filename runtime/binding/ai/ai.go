@@ -39,6 +39,6 @@ func (p provider) Make(a *cfapi.API, _ driver.Worker, b config.Binding) goja.Val
 	}
 	global := vm.GlobalObject()
 	create := a.Engine.Load(prelude, a.Engine.Native())
-	return a.Engine.Call(create, goja.Undefined(), driver.Remote(a, b.Name), base,
-		global.Get("fetch"), global.Get("Headers"), global.Get("ReadableStream"), global.Get("FormData"), global.Get("URL"))
+	return driver.Uncloned(a, a.Engine.Call(create, goja.Undefined(), driver.Remote(a, b.Name), base,
+		global.Get("fetch"), global.Get("Headers"), global.Get("ReadableStream"), global.Get("FormData"), global.Get("URL")), cfapi.StubsRefused)
 }

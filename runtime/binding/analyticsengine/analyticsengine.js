@@ -4,7 +4,10 @@ function (native) {
   return (dataset) => {
     class LocalAnalyticsEngineDataset {
       constructor(env) { this.env = env; }
-      writeDataPoint(event) { native.write(event); }
+      writeDataPoint(event) {
+        this.env; // what is called without its binding is refused, as there
+        native.write(event);
+      }
     }
     return new LocalAnalyticsEngineDataset({ dataset });
   };

@@ -39,7 +39,7 @@ func (d *browsers) executable() (string, error) { return find(d.session.Environ)
 
 // Make implements driver.Driver. The binding talks to the browser with the
 // platform's own fetch and WebSockets.
-func (d *browsers) Make(a *cfapi.API, _ driver.Worker, _ config.Binding) goja.Value {
+func (d *browsers) Make(a *cfapi.API, w driver.Worker, _ config.Binding) goja.Value {
 	vm := a.Engine.VM()
 	launch := engine.Func{Name: "launch", Fn: func(goja.FunctionCall) goja.Value {
 		var id [16]byte
@@ -91,8 +91,8 @@ func (d *browsers) Make(a *cfapi.API, _ driver.Worker, _ config.Binding) goja.Va
 	}}
 	global := vm.GlobalObject()
 	create := a.Engine.Load(prelude, a.Engine.Native(launch, sessions, end))
-	return a.Engine.Call(create, goja.Undefined(), global.Get("fetch"), global.Get("Request"), global.Get("Response"), global.Get("URL"),
-		global.Get("WebSocketPair"), global.Get("TextEncoder"), global.Get("TextDecoder"), global.Get("crypto"))
+	return driver.Stub(a, w, a.Engine.Call(create, goja.Undefined(), global.Get("fetch"), global.Get("Response"), global.Get("URL"),
+		global.Get("WebSocketPair"), global.Get("TextEncoder"), global.Get("TextDecoder"), global.Get("crypto")))
 }
 
 func describe(vm *goja.Runtime, s *process) goja.Value {

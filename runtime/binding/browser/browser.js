@@ -3,8 +3,9 @@
 // the request that opened it; a browser stays until it is closed, or minido ends.
 function (native, p) {
   "use strict";
-  const { ObjectDefineProperty, StringPrototypeSplit } = p;
-  return (fetch, Request, Response, URL, WebSocketPair, TextEncoder, TextDecoder, crypto) => {
+  const { ArrayPrototypeIncludes, StringPrototypeSplit } = p;
+  const quickActions = ["screenshot", "content", "pdf", "scrape", "links", "snapshot", "accessibilityTree", "json", "markdown"];
+  return (fetch, Response, URL, WebSocketPair, TextEncoder, TextDecoder, crypto) => {
     const connections = { __proto__: null }; // by session: {id, startTime}
     const find = (id) => {
       const all = native.sessions();
@@ -69,7 +70,7 @@ function (native, p) {
       if (s === undefined) return gone("Browser", 404);
       if (rest.length === 0) return join(s.endpoint, s, same, same);
       if (rest[0] === "page") return join(`ws://${new URL(s.endpoint).host}/devtools/page/${rest[1]}`, s, same, same);
-      if (rest[0] !== "json") return new Response("Not found", { status: 404 });
+      if (rest[0] !== "json") return new Response(null, { status: 404 });
       const what = rest[1] ?? "list";
       if (what === "new") return json(s, "/json/new?url=" + encodeURIComponent(url.searchParams.get("url") ?? ""), "PUT");
       return json(s, "/json/" + what + (rest[2] === undefined ? "" : "/" + rest[2]), "GET");
@@ -101,16 +102,16 @@ function (native, p) {
           const s = await native.launch();
           return join(s.endpoint, s, same, same);
       }
-      return new Response("Not found", { status: 404 });
+      return new Response(null, { status: 404 });
     };
-    class Fetcher {
-      async fetch(input, init) { return route(new Request(input, init)); }
-      async quickAction(action) {
+    class BrowserRendering {
+      async fetch(request) { return route(request); }
+      async quickAction(action, options) {
+        if (!ArrayPrototypeIncludes(quickActions, action)) throw new p.Error(`Invalid quick action: ${action}`);
+        if (options === undefined || options === null) throw new p.TypeError(`Cannot read properties of ${options} (reading 'url')`);
         throw new p.Error(`quickAction("${action}") of Browser Rendering is not available in minido: use @cloudflare/puppeteer or @cloudflare/playwright.`);
       }
     }
-    for (const name of ["fetch", "quickAction"]) ObjectDefineProperty(Fetcher.prototype, name, { enumerable: false });
-    p.tag(Fetcher, "Fetcher");
-    return new Fetcher();
+    return new BrowserRendering();
   };
 }

@@ -47,9 +47,7 @@ func ID(b config.Binding) string {
 func (d *databases) Make(a *cfapi.API, _ driver.Worker, b config.Binding) goja.Value {
 	p := &api{API: a, open: func() (*shared, error) { return d.get(ID(b)) }}
 	create := a.Engine.Load(prelude, a.Engine.Native(engine.Func{Name: "query", Length: 3, Fn: p.query}))
-	database := a.Engine.Call(create, goja.Undefined())
-	a.Engine.Attach(database.(*goja.Object), p) // a platform object, which cannot be cloned
-	return database
+	return driver.Uncloned(a, a.Engine.Call(create, goja.Undefined()), cfapi.StubsRefused)
 }
 
 // Database is the database of an id, for who looks at it from outside of a worker.

@@ -34,6 +34,19 @@ type Driver interface {
 	Close() error
 }
 
+// Stub is a service stub of an object of the platform's own, which the binding is where the
+// reference has a worker behind it (miniflare: plugins with an entrypoint). It is called
+// within Make.
+func Stub(a *cfapi.API, w Worker, object goja.Value) goja.Value {
+	return a.Service(w.Inner(object.(*goja.Object)))
+}
+
+// Uncloned is a binding, of which clones are refused with a text.
+func Uncloned(a *cfapi.API, object goja.Value, text string) goja.Value {
+	cfapi.RefuseClone(a, object.(*goja.Object), text)
+	return object
+}
+
 // Session is what the drivers of the workers that run together share.
 type Session struct {
 	Scheduler sched.Scheduler
@@ -85,6 +98,9 @@ type Worker interface {
 	Namespace(b config.Binding) cfapi.Namespace
 	// Assets is the project's assets; it has them.
 	Assets() cfapi.Target
+	// Inner is an object of the platform's own as the entrypoint of another worker: its
+	// methods are called over RPC, its fetch() gets requests. It is called within Make.
+	Inner(object *goja.Object) cfapi.Target
 	// Objects are the objects of the platform's class with that unique key,
 	// wherever in the session they live. A class that no worker hosts is a
 	// namespace whose stubs say so.

@@ -66,5 +66,5 @@ func (bindings) Make(a *cfapi.API, w driver.Worker, b config.Binding) goja.Value
 	}
 	ns := w.Objects(uniqueKey)
 	stub := a.Service(ns.Stub(ns.IDs().FromName(name)))
-	return a.Engine.Call(load(a).Get("binding"), goja.Undefined(), stub, a.Engine.VM().ToValue(timer))
+	return driver.Stub(a, w, a.Engine.Call(load(a).Get("binding"), goja.Undefined(), stub, a.Engine.VM().ToValue(timer)))
 }

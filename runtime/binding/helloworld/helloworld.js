@@ -1,5 +1,5 @@
 // The hello world binding (miniflare: workers/hello-world).
-function (native, p) {
+function () {
   "use strict";
   return {
     object: (DurableObject) => class HelloWorldObject extends DurableObject {
@@ -7,12 +7,11 @@ function (native, p) {
       async set(value) { await this.ctx.storage.put("value", value); }
     },
     binding: (stub, timer) => {
-      class Fetcher {
+      class HelloWorldBinding {
         async get() { return { value: (await stub.get()) ?? "", ms: timer ? 100 : undefined }; }
         async set(value) { await stub.set(value); }
       }
-      p.tag(Fetcher, "Fetcher");
-      return new Fetcher();
+      return new HelloWorldBinding();
     },
   };
 }

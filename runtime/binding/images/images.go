@@ -59,7 +59,7 @@ func New(s *driver.Session) driver.Driver {
 func (d *bindings) Close() error { return errors.Join(d.Stores.Close(), d.codecs.Close()) }
 
 // Make implements driver.Driver.
-func (d *bindings) Make(a *cfapi.API, _ driver.Worker, b config.Binding) goja.Value {
+func (d *bindings) Make(a *cfapi.API, w driver.Worker, b config.Binding) goja.Value {
 	vm := a.Engine.VM()
 	bytesOf := func(v goja.Value) []byte {
 		data, _ := a.Platform.BytesOf(v)
@@ -92,7 +92,9 @@ func (d *bindings) Make(a *cfapi.API, _ driver.Worker, b config.Binding) goja.Va
 		}},
 	)
 	global := vm.GlobalObject()
-	return a.Engine.Call(a.Engine.Load(prelude, native), goja.Undefined(), global.Get("Response"), global.Get("Headers"))
+	stubOf := a.Engine.Func("stubOf", 1, func(call goja.FunctionCall) goja.Value { return driver.Stub(a, w, call.Argument(0)) })
+	images := a.Engine.Call(a.Engine.Load(prelude, native), goja.Undefined(), global.Get("Response"), global.Get("Headers"), a.RPCTargetClass(), stubOf)
+	return driver.Uncloned(a, images, cfapi.StubsRefused)
 }
 
 // first reports whether a warning has not been given before.

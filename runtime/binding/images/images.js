@@ -3,9 +3,9 @@
 // hosted are Go; this is the shape that workers see.
 function (native, p) {
   "use strict";
-  const { JSONStringify, ArrayPrototypePush, ArrayPrototypeJoin, ArrayPrototypeIncludes, ObjectAssign, ObjectDefineProperty, ObjectEntries, SymbolToStringTag, StringPrototypeTrim } = p;
+  const { JSONStringify, ArrayPrototypePush, ArrayPrototypeJoin, ArrayPrototypeIncludes, ObjectDefineProperty, ObjectEntries, SymbolToStringTag, StringPrototypeTrim } = p;
 
-  return (Response, Headers) => {
+  return (Response, Headers, RpcTarget, stubOf) => {
     const arrayBufferOf = p.uncurryThis(Response.prototype.arrayBuffer);
     const headersSet = p.uncurryThis(Headers.prototype.set);
 
@@ -143,12 +143,15 @@ function (native, p) {
     // What is hosted is asked for over RPC in the reference, and so are its errors.
     const hosted = async (operation, args, body) => {
       const [reply, data] = await native.call(operation, JSONStringify(args), body);
-      if (reply.refused !== undefined) throw ObjectAssign(new p.Error(reply.refused), { remote: true });
+      if (reply.refused !== undefined) throw new p.Error(reply.refused);
       return [reply.result, data];
     };
-    class ImageHandleImpl {
+    class ImageHandleImpl extends RpcTarget {
       #id;
-      constructor(id) { this.#id = `${id}`; }
+      constructor(id) {
+        super();
+        this.#id = `${id}`;
+      }
       async details() { return (await hosted("details", { id: this.#id }))[0]; }
       async bytes() {
         const [found, data] = await hosted("bytes", { id: this.#id });
@@ -160,19 +163,27 @@ function (native, p) {
       }
       async delete() { return (await hosted("delete", { id: this.#id }))[0]; }
     }
-    class HostedImagesBindingImpl {
+    class HostedImages {
       image(id) { return new ImageHandleImpl(id); }
-      async upload(image, options) {
-        const bytes = await bytesOf(image, options?.encoding);
-        native.limit(bytes.byteLength);
-        return (await hosted("upload", { ...options, id: options?.id ?? native.id() }, bytes))[0];
-      }
+      async upload(bytes, options) { return (await hosted("upload", { ...options, id: options?.id ?? native.id() }, bytes))[0]; }
       async list(options) {
         const limit = options?.limit;
         if (limit !== undefined && typeof limit !== "number" && p.NumberIsNaN(+limit)) return { images: [], listComplete: true }; // as in the reference
         return (await hosted("list", limit === undefined ? { ...options } : { ...options, limit: +limit }))[0];
       }
       async createDirectUpload(options) { return (await hosted("createDirectUpload", { ...options, given: options?.id !== undefined, id: options?.id ?? native.id() }))[0]; }
+    }
+
+    const served = stubOf(new HostedImages());
+    class HostedImagesBindingImpl {
+      image(id) { return served.image(id); }
+      async upload(image, options) {
+        const bytes = await bytesOf(image, options?.encoding);
+        native.limit(bytes.byteLength);
+        return served.upload(bytes, options);
+      }
+      async list(options) { return served.list(options); }
+      async createDirectUpload(options) { return served.createDirectUpload(options); }
     }
 
     class ImagesBindingImpl extends WrappedBinding {

@@ -44,12 +44,12 @@ func New(s *driver.Session) driver.Driver {
 }
 
 // Make implements driver.Driver.
-func (d *pipelines) Make(a *cfapi.API, _ driver.Worker, b config.Binding) goja.Value {
+func (d *pipelines) Make(a *cfapi.API, w driver.Worker, b config.Binding) goja.Value {
 	name := cmp.Or(b.Param("stream"), b.Param("pipeline"), b.Name)
 	send := driver.Call(a, "pipeline", func(_ string, lines, _ []byte, done func(reply, data []byte, err error)) {
 		d.queue(name).Add("pipeline send", func() { done([]byte("null"), nil, d.send(name, lines)) })
 	})
-	return a.Engine.Call(a.Engine.Load(prelude, a.Engine.Native(send)), goja.Undefined())
+	return driver.Stub(a, w, a.Engine.Call(a.Engine.Load(prelude, a.Engine.Native(send)), goja.Undefined()))
 }
 
 func (d *pipelines) queue(name string) *miniflare.Queue {

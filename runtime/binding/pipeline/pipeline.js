@@ -3,7 +3,7 @@ function (native, p) {
   "use strict";
   const { JSONStringify, ArrayIsArray } = p;
   return () => {
-    class Fetcher {
+    class Pipeline {
       async send(records) {
         let lines = "";
         const list = ArrayIsArray(records) ? records : [records];
@@ -11,7 +11,6 @@ function (native, p) {
         await native.call("send", lines);
       }
     }
-    p.tag(Fetcher, "Fetcher");
-    return new Fetcher();
+    return new Pipeline();
   };
 }

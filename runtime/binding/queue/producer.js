@@ -101,6 +101,7 @@ function (native, p) {
         return sent(await native.send(messages, fallback ?? producerDelay));
       }
     }
+    for (const name of ["metrics", "send", "sendBatch"]) ObjectDefineProperty(WorkerQueue.prototype, name, { enumerable: true });
     p.tag(WorkerQueue, "WorkerQueue");
     return new WorkerQueue();
   };

@@ -190,7 +190,8 @@ func (d *queues) Make(a *cfapi.API, w driver.Worker, b config.Binding) goja.Valu
 	if n, ok := b.Params["delivery_delay"].(float64); ok {
 		delay = vm.ToValue(n)
 	}
-	return a.Engine.Call(create, goja.Undefined(), stub(a, ns), vm.ToValue(byDefault), vm.ToValue(on(compat.QueueExposeErrorCodes)), delay)
+	queue := a.Engine.Call(create, goja.Undefined(), stub(a, ns), vm.ToValue(byDefault), vm.ToValue(on(compat.QueueExposeErrorCodes)), delay)
+	return driver.Uncloned(a, queue, `Could not serialize object of type "WorkerQueue". This type does not support serialization.`)
 }
 
 // broker makes the class of a queue's broker; c is nil for a queue that nobody

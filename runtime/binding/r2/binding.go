@@ -44,7 +44,8 @@ func (d *buckets) Make(a *cfapi.API, _ driver.Worker, b config.Binding) goja.Val
 		}},
 	))
 	global := a.Engine.VM().GlobalObject()
-	return a.Engine.Call(create, goja.Undefined(), global.Get("Response"), global.Get("Headers"), global.Get("Blob"), global.Get("ReadableStream"))
+	bucket := a.Engine.Call(create, goja.Undefined(), global.Get("Response"), global.Get("Headers"), global.Get("Blob"), global.Get("ReadableStream"))
+	return driver.Uncloned(a, bucket, "An R2 bucket binding cannot be serialized.")
 }
 
 // BucketName is the bucket that a binding names, as wrangler dev chooses it.

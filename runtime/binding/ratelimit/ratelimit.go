@@ -52,11 +52,12 @@ func New(s *driver.Session) driver.Driver {
 func (d *limiters) Pause() error { return d.Close() }
 
 // Make implements driver.Driver.
-func (d *limiters) Make(a *cfapi.API, _ driver.Worker, b config.Binding) goja.Value {
-	create := a.Engine.Load(prelude, a.Engine.Native(driver.Call(a, kind, d.operation(b.Param("namespace_id")))))
+func (d *limiters) Make(a *cfapi.API, w driver.Worker, b config.Binding) goja.Value {
+	js := a.Engine.Load(prelude, a.Engine.Native(driver.Call(a, kind, d.operation(b.Param("namespace_id"))))).(*goja.Object)
 	simple, _ := b.Params["simple"].(map[string]any) // the schema requires it
 	vm := a.Engine.VM()
-	return a.Engine.Call(create, goja.Undefined(), vm.ToValue(simple["limit"]), vm.ToValue(simple["period"]))
+	fetcher := driver.Stub(a, w, a.Engine.Call(js.Get("counter"), goja.Undefined(), vm.GlobalObject().Get("Response")))
+	return a.Engine.Call(js.Get("binding"), goja.Undefined(), fetcher, vm.ToValue(simple["limit"]), vm.ToValue(simple["period"]))
 }
 
 // attempt is what is counted.

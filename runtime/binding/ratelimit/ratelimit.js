@@ -18,24 +18,36 @@ function (native, p) {
     return whole;
   };
 
-  return (configured, configuredPeriod) => {
-    class Ratelimit {
-      limitVal = configured;
-      period = configuredPeriod;
-      async limit(options) {
-        require(typeof options === "object" && options !== null, "invalid rate limit options");
-        const unknown = [];
-        for (const name of ObjectKeys(options)) if (!ArrayPrototypeIncludes(members, name)) ArrayPrototypePush(unknown, name);
-        require(unknown.length === 0, `bad rate limit options: [${ArrayPrototypeJoin(unknown, ",")}]`);
-        const { key = "", limit = configured, period = configuredPeriod, delta = 1 } = options;
-        require(typeof key === "string", `invalid key: ${key}`);
-        require(typeof limit === "number", `limit must be a number: ${limit}`);
-        require(typeof period === "number", `period must be a number: ${period}`);
-        require(period === 10 || period === 60, `unsupported period: ${period}`);
-        const [reply] = await native.call("limit", JSONStringify({ key, limit, period, delta: weight(delta) }));
-        return reply;
+  const count = async (text) => (await native.call("limit", text))[0];
+
+  return {
+    // counter is what the binding's fetcher reaches.
+    counter: (Response) => {
+      const textOf = p.uncurryThis(Response.prototype.text), json = Response.json;
+      class RateLimiter {
+        async fetch(request) { return json(await count(await textOf(new Response(request.body)))); }
       }
-    }
-    return new Ratelimit();
+      return new RateLimiter();
+    },
+    binding: (fetcher, configured, configuredPeriod) => {
+      class Ratelimit {
+        fetcher = fetcher;
+        limitVal = configured;
+        period = configuredPeriod;
+        async limit(options) {
+          require(typeof options === "object" && options !== null, "invalid rate limit options");
+          const unknown = [];
+          for (const name of ObjectKeys(options)) if (!ArrayPrototypeIncludes(members, name)) ArrayPrototypePush(unknown, name);
+          require(unknown.length === 0, `bad rate limit options: [${ArrayPrototypeJoin(unknown, ",")}]`);
+          const { key = "", limit = configured, period = configuredPeriod, delta = 1 } = options;
+          require(typeof key === "string", `invalid key: ${key}`);
+          require(typeof limit === "number", `limit must be a number: ${limit}`);
+          require(typeof period === "number", `period must be a number: ${period}`);
+          require(period === 10 || period === 60, `unsupported period: ${period}`);
+          return count(JSONStringify({ key, limit, period, delta: weight(delta) }));
+        }
+      }
+      return new Ratelimit();
+    },
   };
 }

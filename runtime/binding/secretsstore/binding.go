@@ -3,8 +3,6 @@
 package secretsstore
 
 import (
-	"fmt"
-
 	"github.com/dop251/goja"
 
 	"minido.dev/minido/runtime/binding/driver"
@@ -12,7 +10,6 @@ import (
 	"minido.dev/minido/runtime/cfapi"
 	"minido.dev/minido/runtime/config"
 	"minido.dev/minido/runtime/engine"
-	"minido.dev/minido/runtime/event"
 )
 
 const kind = "secrets_store_secret"
@@ -32,15 +29,14 @@ func New(s *driver.Session) driver.Driver {
 	return &stores{Stores: driver.NewStores[*kv.Namespace](s, kind), session: s}
 }
 
-// Make implements driver.Driver: an object with get(), as the Fetcher of
-// miniflare's entrypoint.
-func (d *stores) Make(a *cfapi.API, _ driver.Worker, b config.Binding) goja.Value {
+// Make implements driver.Driver.
+func (d *stores) Make(a *cfapi.API, w driver.Worker, b config.Binding) goja.Value {
 	type secret struct{}
 	store, name := b.Param("store_id"), b.Param("secret_name")
-	return engine.DefineClass(a.Engine, engine.ClassDef[secret]{Name: "Fetcher", Methods: []engine.Method[secret]{
+	return driver.Stub(a, w, engine.DefineClass(a.Engine, engine.ClassDef[secret]{Name: "SecretsStoreSecret", Methods: []engine.Method[secret]{
 		{Name: "get", Fn: func(secret, goja.FunctionCall) goja.Value { return d.get(a, store, name) }},
 		{Name: adminAPI, Fn: func(secret, goja.FunctionCall) goja.Value { return admin{d, a, store, name}.object() }},
-	}}).Wrap(secret{})
+	}}).Wrap(secret{}))
 }
 
 func (d *stores) get(a *cfapi.API, store, name string) goja.Value {
@@ -52,8 +48,7 @@ func (d *stores) get(a *cfapi.API, store, name string) goja.Value {
 				case err != nil:
 					a.Engine.Throw("Error", "%s", err)
 				case value == nil:
-					// Another worker throws it in the reference.
-					a.Engine.Rethrow(&event.Error{Message: fmt.Sprintf("Secret \"%s\" not found", name), Remote: true})
+					a.Engine.Throw("Error", "Secret \"%s\" not found", name)
 				}
 				return a.Engine.String(string(value.Data))
 			})

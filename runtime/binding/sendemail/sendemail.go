@@ -31,11 +31,10 @@ type bindings struct {
 func New(s *driver.Session) driver.Driver { return &bindings{session: s} }
 
 // Make implements driver.Driver.
-func (d *bindings) Make(a *cfapi.API, _ driver.Worker, b config.Binding) goja.Value {
+func (d *bindings) Make(a *cfapi.API, w driver.Worker, b config.Binding) goja.Value {
 	vm := a.Engine.VM()
 	native := a.Engine.Native(
 		driver.Call(a, "send_email", d.send),
-		engine.Func{Name: "raw", Length: 1, Fn: func(call goja.FunctionCall) goja.Value { return a.RawEmail(call.Argument(0)) }},
 		engine.Func{Name: "log", Length: 1, Fn: func(call goja.FunctionCall) goja.Value {
 			a.Engine.Log(engine.Info, call.Argument(0).String())
 			return goja.Undefined()
@@ -48,7 +47,7 @@ func (d *bindings) Make(a *cfapi.API, _ driver.Worker, b config.Binding) goja.Va
 		}
 	}
 	create := a.Engine.Load(prelude, native)
-	return a.Engine.Call(create, goja.Undefined(), vm.GlobalObject().Get("Response"), settings)
+	return driver.Stub(a, w, a.Engine.Call(create, goja.Undefined(), vm.GlobalObject().Get("Response"), settings))
 }
 
 // send checks a message and writes it.

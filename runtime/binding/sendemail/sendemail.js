@@ -48,23 +48,13 @@ function (native, p) {
       return reply;
     };
 
-    // What is thrown comes from another worker in the reference.
-    const crossed = async (call) => {
-      try {
-        return await call();
-      } catch (e) {
-        if (typeof e === "object" && e !== null) e.remote = true;
-        throw e;
-      }
-    };
-    class Fetcher {
-      async send(message) { return crossed(() => send(message)); }
+    class SendEmailBinding {
+      async send(message) { return send(message); }
     }
-    p.tag(Fetcher, "Fetcher");
     const send = async (message) => {
       if (typeof message !== "object" || message === null) throw new p.TypeError(`Cannot use 'in' operator to search for 'EmailMessage::raw' in ${typeof message === "symbol" ? "Symbol" : message}`);
-      const raw = native.raw(message);
-      if (raw !== undefined) {
+      if ("EmailMessage::raw" in message) {
+        const raw = message["EmailMessage::raw"];
         allowedSender(message.from);
         allowedRecipient(message.to);
         const reply = await store(message.from, false, [[".eml", raw]]);
@@ -98,6 +88,6 @@ function (native, p) {
       native.log(text);
       return { messageId: reply.messageId };
     };
-    return new Fetcher();
+    return new SendEmailBinding();
   };
 }

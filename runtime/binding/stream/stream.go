@@ -55,7 +55,7 @@ func (d *bindings) store() (store, error) {
 }
 
 // Make implements driver.Driver.
-func (d *bindings) Make(a *cfapi.API, _ driver.Worker, _ config.Binding) goja.Value {
+func (d *bindings) Make(a *cfapi.API, w driver.Worker, _ config.Binding) goja.Value {
 	vm, global := a.Engine.VM(), a.Engine.VM().GlobalObject()
 	native := a.Engine.Native(
 		driver.Call(a, kind, d.operation),
@@ -63,7 +63,7 @@ func (d *bindings) Make(a *cfapi.API, _ driver.Worker, _ config.Binding) goja.Va
 		engine.Func{Name: "origin", Fn: func(goja.FunctionCall) goja.Value { return vm.ToValue(d.origin()) }},
 	)
 	intl := global.Get("Intl").ToObject(vm)
-	return a.Engine.Call(a.Engine.Load(prelude, native), goja.Undefined(), global.Get("Response"), global.Get("fetch"), intl.Get("DisplayNames"), vm.ToValue(videoPath))
+	return driver.Stub(a, w, a.Engine.Call(a.Engine.Load(prelude, native), goja.Undefined(), a.RPCTargetClass(), global.Get("Response"), global.Get("fetch"), intl.Get("DisplayNames"), vm.ToValue(videoPath)))
 }
 
 // origin is where clients reach the worker.
@@ -76,6 +76,11 @@ func (d *bindings) origin() string {
 
 func (d *bindings) operation(op string, args, body []byte, done func(reply, data []byte, err error)) {
 	d.queue.Add("stream "+op, func() {
+		if op == "watch" {
+			reply, data, err := d.watched(args)
+			done(reply, data, err)
+			return
+		}
 		var r request
 		if err := json.Unmarshal(args, &r); err != nil {
 			done(nil, nil, err)
@@ -103,18 +108,38 @@ func (d *bindings) operation(op string, args, body []byte, done func(reply, data
 	})
 }
 
+// watched is watch for the binding's fetch().
+func (d *bindings) watched(args []byte) (reply, data []byte, err error) {
+	var asked struct {
+		URL string `json:"url"`
+	}
+	if err := json.Unmarshal(args, &asked); err != nil {
+		return nil, nil, err
+	}
+	status, headers, data := d.watch(asked.URL)
+	reply, err = json.Marshal(map[string]any{"status": status, "headers": headers})
+	return reply, data, err
+}
+
 // Serves implements driver.Web.
 func (d *bindings) Serves(path string) bool { return strings.HasPrefix(path, videoPath+"/") }
 
 // Serve implements driver.Web: a video is watched as it was uploaded.
 func (d *bindings) Serve(req *event.Request, _ []byte, done func(*event.Response)) {
-	d.queue.Add("stream watch", func() { done(d.watch(req.URL)) })
+	d.queue.Add("stream watch", func() {
+		status, headers, data := d.watch(req.URL)
+		header := event.Header{}
+		for _, h := range headers {
+			header = append(header, event.Field{Name: h[0], Value: h[1]})
+		}
+		done(&event.Response{Status: status, StatusText: event.Reason(status), Header: header, Body: event.Bytes(data)})
+	})
 }
 
-func (d *bindings) watch(at string) *event.Response {
-	answer := func(status int, mime string, data []byte) *event.Response {
-		header := event.Header{{Name: "Content-Type", Value: mime}, {Name: "Content-Length", Value: fmt.Sprint(len(data))}}
-		return &event.Response{Status: status, StatusText: event.Reason(status), Header: header, Body: event.Bytes(data)}
+// watch answers for the URL of a video.
+func (d *bindings) watch(at string) (status int, headers [][2]string, data []byte) {
+	answer := func(status int, mime string, data []byte) (int, [][2]string, []byte) {
+		return status, [][2]string{{"Content-Type", mime}, {"Content-Length", fmt.Sprint(len(data))}}, data
 	}
 	const text = "text/plain;charset=UTF-8"
 	u, err := url.Parse(at)
@@ -125,7 +150,6 @@ func (d *bindings) watch(at string) *event.Response {
 	if !watched || id == "" || strings.Contains(id, "/") {
 		return answer(404, text, []byte("Not found"))
 	}
-	var data []byte
 	s, err := d.store()
 	if err == nil {
 		data, err = s.video(id)

@@ -4,12 +4,11 @@ function (native, p) {
   "use strict";
   const { JSONStringify, JSONParse, ArrayPrototypeMap, ObjectAssign } = p;
 
-  return (Response, fetch, DisplayNames, videoPath) => {
+  return (RpcTarget, Response, fetch, DisplayNames, videoPath) => {
     const arrayBufferOf = p.uncurryThis(Response.prototype.arrayBuffer);
     const bytesOf = (body) => arrayBufferOf(new Response(body));
-    // Errors come from another worker in the reference, where the name of a class that
-    // RPC does not know is a part of the message.
-    const refuse = (name, text) => { throw ObjectAssign(new p.Error(`${name}: ${text}`), { remote: true }); };
+    // The name of a class that RPC does not know is a part of the message over there.
+    const refuse = (name, text) => { throw ObjectAssign(new p.Error(text), { name }); };
     const ask = async (op, args, body) => {
       const [reply] = await native.call(op, JSONStringify(args), body);
       if (reply.refused !== undefined) refuse(reply.refused.Name, reply.refused.Text);
@@ -47,24 +46,24 @@ function (native, p) {
       return out;
     };
 
-    class Captions {
+    class Captions extends RpcTarget {
       #id;
-      constructor(id) { this.#id = id; }
+      constructor(id) { super(); this.#id = id; }
       async upload(language, input) { return caption(await ask("caption", { id: this.#id, language: `${language}`, label: label(language), type: "uploaded" }, await bytesOf(input))); }
       async generate(language) { return caption(await ask("caption", { id: this.#id, language: `${language}`, label: label(language) })); }
       async list(language) { return ArrayPrototypeMap(await ask("captions", { id: this.#id, language }), caption); }
       async delete(language) { await ask("deleteCaption", { id: this.#id, language: `${language}` }); }
     }
-    class Downloads {
+    class Downloads extends RpcTarget {
       #id;
-      constructor(id) { this.#id = id; }
+      constructor(id) { super(); this.#id = id; }
       async generate(type = "default") { return downloads(await ask("download", { id: this.#id, type })); }
       async get() { return downloads(await ask("downloads", { id: this.#id })); }
       async delete(type = "default") { await ask("deleteDownload", { id: this.#id, type }); }
     }
-    class Video {
+    class Video extends RpcTarget {
       #id;
-      constructor(id) { this.#id = `${id}`; }
+      constructor(id) { super(); this.#id = `${id}`; }
       async details() { return video(await ask("details", { id: this.#id })); }
       async update(params) {
         // What is there and undefined takes a creator or a deletion away.
@@ -77,10 +76,10 @@ function (native, p) {
       get downloads() { return new Downloads(this.#id); }
       get captions() { return new Captions(this.#id); }
     }
-    class Videos {
+    class Videos extends RpcTarget {
       async list(params) { return ArrayPrototypeMap(await ask("videos", { params: { ...params } }), video); }
     }
-    class Watermarks {
+    class Watermarks extends RpcTarget {
       async generate(streamOrUrl, params) {
         for (const name of ["opacity", "padding", "scale"]) {
           if (params[name] !== undefined && (params[name] < 0 || params[name] > 1)) refuse("BadRequestError", `${name} must be between 0.0 and 1.0`);
@@ -93,9 +92,14 @@ function (native, p) {
       async get(id) { return watermark(await ask("getWatermark", { id: `${id}` })); }
       async delete(id) { await ask("deleteWatermark", { id: `${id}` }); }
     }
-    class Fetcher {
+    class StreamBinding {
+      async fetch(request) {
+        const [{ status, headers }, body] = await native.call("watch", JSONStringify({ url: request.url }));
+        return new Response(body, { status, headers });
+      }
       async upload(urlOrBody, params) {
-        if (urlOrBody === undefined || urlOrBody === null) throw ObjectAssign(new p.TypeError(`Cannot read properties of ${urlOrBody} (reading 'pipeTo')`), { remote: true });
+        if (urlOrBody === undefined || urlOrBody === null) throw new p.TypeError(`Cannot read properties of ${urlOrBody} (reading 'pipeTo')`);
+        if (typeof urlOrBody !== "string" && typeof urlOrBody.pipeTo !== "function") throw new p.TypeError("body.pipeTo is not a function");
         const bytes = typeof urlOrBody === "string" ? await download(urlOrBody, "video") : await bytesOf(urlOrBody);
         return video(await ask("upload", { new: native.id(), params: { ...params } }, bytes));
       }
@@ -104,7 +108,6 @@ function (native, p) {
       get videos() { return new Videos(); }
       get watermarks() { return new Watermarks(); }
     }
-    p.tag(Fetcher, "Fetcher");
-    return new Fetcher();
+    return new StreamBinding();
   };
 }

@@ -14,7 +14,7 @@ var project = map[string]string{
     upload: () => STREAM.upload(request.body, { meta: { name: "v" } }).then((v) => v.preview),
     list: () => STREAM.videos.list().then((l) => l.map((v) => [v.size, v.meta, v.status.state])),
     caption: async () => { const [{ id }] = await STREAM.videos.list(); const c = STREAM.video(id).captions; await c.upload("de", request.body); return c.list(); },
-    unnamed: async () => { const [{ id }] = await STREAM.videos.list(); return STREAM.video(id).captions.upload({ toString: () => "de", toJSON: () => null }, request.body); },
+    unnamed: async () => { const [{ id }] = await STREAM.videos.list(); return STREAM.video(id).captions.upload(["de"], request.body); },
     watermark: () => STREAM.watermarks.generate(request.body, { opacity: 2 }),
     direct: () => STREAM.createDirectUpload({}),
     none: () => STREAM.video("x").details(),

@@ -51,7 +51,7 @@ func (d *indexes) Make(a *cfapi.API, _ driver.Worker, b config.Binding) goja.Val
 		})
 	})
 	create := a.Engine.Load(prelude, a.Engine.Native(call))
-	return a.Engine.Call(create, goja.Undefined(), a.Engine.String(name))
+	return a.Engine.Call(create, goja.Undefined(), a.Engine.String(name), driver.Remote(a, b.Name))
 }
 
 func (d *indexes) get(name string) (*index, error) {

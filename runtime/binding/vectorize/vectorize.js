@@ -8,7 +8,7 @@ function (native, p) {
   };
   const levels = ["all", "indexed", "none"];
 
-  return (indexId) => {
+  return (indexId, fetcher) => {
     const send = async (operation, op, args) => {
       const [reply] = await native.call(op, JSONStringify(args) ?? "null");
       if (reply.error !== undefined) {
@@ -30,6 +30,7 @@ function (native, p) {
 
     class VectorizeIndexImpl {
       constructor() {
+        this.fetcher = fetcher;
         this.indexId = indexId;
         this.indexVersion = "v2";
         this.useNdJson = true;

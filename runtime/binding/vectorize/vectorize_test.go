@@ -44,7 +44,7 @@ var project = map[string]string{
 const root2 = "0.7071067811865475"
 
 var answers = [][2]string{
-	{"shape", `["VectorizeIndexImpl",["indexId","indexVersion","useNdJson"]]`},
+	{"shape", `["VectorizeIndexImpl",["fetcher","indexId","indexVersion","useNdJson"]]`},
 	{"empty", `[{"dimensions":0,"vectorCount":0},{"count":0,"matches":[]},[]]`},
 	{"fill", `["mutationId"]`},
 	{"describe", `[3,2,"string",24]`},

@@ -20,8 +20,12 @@ function (native, p) {
     }
   };
 
+  let fetcher; // a stub of WorkflowBinding, which the reference's objects have, too
   class InstanceImpl { // its name in the reference
-    constructor(id) { this.id = id; }
+    constructor(id) {
+      this.id = id;
+      this.binding = fetcher;
+    }
     async pause() { await crossed(native.stub(this.id).pause()); }
     async resume() { await crossed(native.stub(this.id).resume()); }
     async terminate(options) {
@@ -154,5 +158,17 @@ function (native, p) {
       return { deleted, errors };
     }
   }
-  return new WorkflowImpl();
+  const impl = new WorkflowImpl();
+  class WorkflowBinding {
+    async create(options) { return { id: (await impl.create(options)).id }; }
+    async get(id) { return { id: (await impl.get(id)).id }; }
+  }
+  return {
+    served: new WorkflowBinding(),
+    made: (stub) => {
+      fetcher = stub;
+      impl.binding = stub;
+      return impl;
+    },
+  };
 }

@@ -102,7 +102,8 @@ func (workflows) Make(a *cfapi.API, w driver.Worker, b config.Binding) goja.Valu
 	)
 	native.Set("name", b.Name)
 	native.Set("workflow", b.Param("name"))
-	return a.Engine.Load(bindingPrelude, native)
+	js := a.Engine.Load(bindingPrelude, native).(*goja.Object)
+	return a.Engine.Call(js.Get("made"), goja.Undefined(), driver.Stub(a, w, js.Get("served")))
 }
 
 // keepsMessage is the flag by which an instance fails with the message of a

@@ -143,7 +143,7 @@ function (native, p) {
     preventExtensions: () => false,
     setPrototypeOf: () => false,
     getPrototypeOf: () => C.prototype,
-    has: (t, name) => name !== "then" || C !== RpcStub,
+    has: (t, name) => typeof name === "symbol" ? ReflectHas(C.prototype, name) : name !== "then" || C !== RpcStub,
     ownKeys: () => [],
   });
   // The target, which all proxies share, is never touched; it has no property
@@ -172,23 +172,26 @@ function (native, p) {
   // Fetcher is the base of service stubs and of durable object stubs; the
   // module exports it as ServiceStub.
   function Fetcher() { illegal(); }
-  hidden(Fetcher.prototype, "fetch", function fetch(input, init) {
+  delete Fetcher.prototype.constructor; // it comes last
+  const method = (name, value) => ObjectDefineProperty(Fetcher.prototype, name, { value, writable: true, enumerable: true, configurable: true });
+  method("fetch", function fetch(input, init) {
     const entry = entryOf(this);
     if (arguments.length === 0) return native.rejected(new p.TypeError("Failed to execute 'fetch' on 'Fetcher': parameter 1 is not of type 'Request or string'."));
     return native.fetch(entry.handle, input, init, entry.object);
   });
-  hidden(Fetcher.prototype, "connect", function connect() {
+  method("connect", function connect() {
     throw new p.Error("connect() on a service or Durable Object stub is not available in minido; use fetch() or RPC.");
   });
   if (native.verbs) { // before the flag fetcher_no_get_put_delete
-    hidden(Fetcher.prototype, "get", { get() { return native.verb(entryOf(this).handle, "get", copy(arguments)); } }.get);
-    hidden(Fetcher.prototype, "put", { put() { return native.verb(entryOf(this).handle, "put", copy(arguments)); } }.put);
-    hidden(Fetcher.prototype, "delete", { delete() { return native.verb(entryOf(this).handle, "delete", copy(arguments)); } }.delete);
+    method("get", { get() { return native.verb(entryOf(this).handle, "get", copy(arguments)); } }.get);
+    method("put", { put() { return native.verb(entryOf(this).handle, "put", copy(arguments)); } }.put);
+    method("delete", { delete() { return native.verb(entryOf(this).handle, "delete", copy(arguments)); } }.delete);
   }
   if (native.handlers) { // by the flag service_binding_extra_handlers
-    hidden(Fetcher.prototype, "queue", { queue(...args) { return native.queue(entryOf(this).handle, ...args); } }.queue);
-    hidden(Fetcher.prototype, "scheduled", { scheduled(options) { return native.scheduled(entryOf(this).handle, options); } }.scheduled);
+    method("queue", { queue(...args) { return native.queue(entryOf(this).handle, ...args); } }.queue);
+    method("scheduled", { scheduled(options) { return native.scheduled(entryOf(this).handle, options); } }.scheduled);
   }
+  hidden(Fetcher.prototype, "constructor", Fetcher);
   function DurableObjectStub() { illegal(); }
   inherit(DurableObjectStub, Fetcher);
   ObjectDefineProperty(DurableObjectStub, "name", { value: "DurableObject" });
@@ -202,7 +205,7 @@ function (native, p) {
       if (typeof name === "symbol" || ReflectHas(t, name)) return ReflectGet(t, name, receiver);
       return absent(name) || !native.rpc ? undefined : property(this.handle, [name]);
     },
-    has: (t, name) => native.rpc ? name !== "then" : ReflectHas(t, name), // before the flag rpc a stub has its own members alone
+    has: (t, name) => native.rpc && typeof name === "string" ? name !== "then" : ReflectHas(t, name), // before the flag rpc a stub has its own members alone
   });
   const fetcherOf = (handle, C, own) => {
     const target = ObjectCreate(C.prototype);

@@ -39,9 +39,8 @@ function (native, p) {
         return { messageId: await actions.forward(`${recipient}`, list) };
       },
       async reply(message) {
-        const raw = native.raw(message);
-        if (raw === undefined) return { messageId: await actions.replyBuilt(JSONStringify(built(message))) };
-        return { messageId: await actions.reply(message.from, await arrayBufferOf(new Response(raw))) };
+        if (!("EmailMessage::raw" in message)) return { messageId: await actions.replyBuilt(JSONStringify(built(message))) };
+        return { messageId: await actions.reply(message.from, await arrayBufferOf(new Response(message["EmailMessage::raw"]))) };
       },
     });
   };
