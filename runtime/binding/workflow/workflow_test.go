@@ -141,7 +141,7 @@ const completed = `{"status":"complete","output":{"first":{"n":1,"at":"1970-01-0
 func TestInstance(t *testing.T) {
 	w := open(t, minidotest.Options{})
 	want(t, w, "/status?id=o", "Error: instance.not_found")
-	want(t, w, "/create?id=o&kind=order", `{"id":"o"}`)
+	want(t, w, "/create?id=o&kind=order", `{"id":"o","binding":{}}`)
 	want(t, w, "/create?id=o&kind=order", `Error: WorkflowError: (instance.already_exists) Workflow instance with id "o" already exists`)
 	want(t, w, "/create?id=-&kind=order", `Error: WorkflowError: Workflow instance has invalid id`)
 	w.Advance(59 * time.Minute)
@@ -292,7 +292,7 @@ func TestDeathAtEveryPoint(t *testing.T) {
 			}
 			r := w.Send("GET", "http://localhost/create?id=o&kind=order", "")
 			alive := until(r.Done) && until(after(2*time.Hour))
-			created = r.Status == 200 && r.Body == `{"id":"o"}`
+			created = r.Status == 200 && r.Body == `{"id":"o","binding":{}}`
 			if !alive {
 				return created, false
 			}
