@@ -128,28 +128,38 @@ func (w *Watchdog) end() { w.turn.Add(1) }
 
 // look is what the watchdog saw when it last looked.
 type look struct {
-	turn  uint64        // that ran; 0 before the first look
-	since time.Time     // when it was first seen
-	used  time.Duration // CPU time of the process then
-	fails int           // how many times the turn's patience has ended, and one
+	turn   uint64 // that ran; 0 before the first look
+	since  moment // when it was first seen
+	failed moment // when its patience ended last, or since
+}
+
+// moment is a time, and the CPU time of the process then.
+type moment struct {
+	at   time.Time
+	used time.Duration
 }
 
 func (w *Watchdog) first(turn uint64, at time.Time) look {
-	l := look{turn: turn, since: at, fails: 1}
-	if w.cpu != nil {
-		l.used, _ = w.cpu() // without it the wall clock decides, as over says
-	}
-	return l
+	m := w.moment(at)
+	return look{turn: turn, since: m, failed: m}
 }
 
-// over says whether a turn that has gone on since a look has computed for too long.
-func (w *Watchdog) over(l look, at time.Time) bool {
-	wall := at.Sub(l.since)
-	if w.cpu == nil || wall < w.limit || wall >= blockedTimes*w.limit {
-		return wall >= w.limit
+func (w *Watchdog) moment(at time.Time) moment {
+	m := moment{at: at}
+	if w.cpu != nil {
+		m.used, _ = w.cpu() // without it the wall clock decides, as over says
+	}
+	return m
+}
+
+// over says whether a turn that has gone on since a moment has computed for longer than limit.
+func (w *Watchdog) over(limit time.Duration, since moment, at time.Time) bool {
+	wall := at.Sub(since.at)
+	if w.cpu == nil || wall < limit || wall >= blockedTimes*limit {
+		return wall >= limit
 	}
 	used, err := w.cpu()
-	return err != nil || used-l.used >= w.limit
+	return err != nil || used-since.used >= limit
 }
 
 // arm looks again in a moment.
@@ -165,12 +175,12 @@ func (w *Watchdog) arm(l look) {
 			return
 		case now != l.turn:
 			l = w.first(now, at)
-		case w.over(l, at):
+		case w.over(w.limit, l.since, at):
 			w.interrupt(&LimitError{Resource: CPUTime, Detail: fmt.Sprintf("the CPU time limit of a turn, %v, was exceeded", w.limit)})
 			w.armed.Store(false)
 			return
-		case w.patience != nil && at.Sub(l.since) >= time.Duration(l.fails)*w.patience.After:
-			l.fails++
+		case w.patience != nil && w.over(w.patience.After, l.failed, at):
+			l.failed = w.moment(at)
 			w.fail()
 		}
 		w.arm(l)
