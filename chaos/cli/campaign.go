@@ -27,23 +27,23 @@ import (
 	"minido.dev/minido/internal/clock"
 )
 
-const help = `Does what clients do, kills the server with SIGKILL, starts it again on the same files, waits until nothing is left to
-do, and checks what must hold. Every kill is at an effect point with a name (a commit, a frame, an alarm), so every finding
-comes with the command that replays it.
+const help = `Runs client steps, kills the server with SIGKILL, restarts it on the same files, waits until nothing is left to
+do, and checks invariants. Every kill is at a named effect point (a commit, a frame, an alarm), so every finding comes with
+the command that replays it.
 
   minido chaos enumerate . --call 'ResearchAgent/r1.startResearch("tides")'
                             visit every crash point of this call, one run each; --depth 2 kills the recovery, too
   minido chaos random . --call '...' --seed 7 --runs 100
   minido chaos replay . --call '...' --plan 'kill@commit:after(ResearchAgent/r1)/timer#3'
   minido chaos shrink . --call '...' --plan '...'
-                            the smallest plan that still fails
+                            look for a smaller plan that still fails
   minido chaos run . --call '...'
-                            one kill, told as a story
+                            one kill, reported step by step
 
-What clients do: --call 'Class/name.method(args)' for @callable methods, --chat 'Class/name: text' for chat agents,
+Client steps: --call 'Class/name.method(args)' for @callable methods, --chat 'Class/name: text' for chat agents,
 --fetch 'POST /path body' for anything over HTTP; repeat them for more steps, in order.
-What must hold: fibers are recovered once and with their last checkpoint, alarms fire, effects happen once (--effects),
-counters and registers are linearizable (--model), databases are whole, and the system comes to rest.
+Invariants: fibers are recovered once and with their last checkpoint, alarms fire, effects happen once (--effects),
+counters and registers are linearizable (--model), databases are undamaged, and the system comes to rest.
 
 Exit codes: 0 everything held, 1 an invariant was violated, 2 wrong flags, configuration or project, 3 the harness or
 the server failed by itself, 4 it never became idle, 5 a point was missed, 128+n ended by signal n.`
@@ -52,45 +52,45 @@ the server failed by itself, 4 it never became idle, 5 a point was missed, 128+n
 type Common struct {
 	Project string `arg:"" optional:"" default:"." help:"The project's directory, or its wrangler file."`
 
-	Then []string `placeholder:"DIR|REF" sep:"none" help:"After the first death, load this version of the project: a directory, a wrangler file, or a commit of its repository. Repeat it for one that follows that, such as a rollback."`
+	Then []string `placeholder:"DIR|REF" sep:"none" help:"After the first death, load this version of the project: a directory, a wrangler file, or a commit of its repository. Repeat it for the version after that, such as a rollback."`
 
-	Scenario string `placeholder:"FILE" help:"A scenario in TypeScript (*.chaos.ts). Without it and without steps: the one that the project has."`
+	Scenario string `placeholder:"FILE" help:"A scenario in TypeScript (*.chaos.ts). Default, without client steps: the project's only scenario."`
 
-	Call    []string `placeholder:"CALL" sep:"none" help:"Call a method of an agent: 'Class/name.method(args)', args as JSON values."`
+	Call    []string `placeholder:"CALL" sep:"none" help:"Call a method of an agent: 'Class/name.method(args)', with JSON values as arguments."`
 	Chat    []string `placeholder:"CHAT" sep:"none" help:"Send a message to a chat agent: 'Class/name: text'."`
 	Fetch   []string `placeholder:"REQUEST" sep:"none" help:"Send a request: 'POST /path body'."`
-	Model   []string `placeholder:"MODEL" sep:"none" help:"Calls that must behave as one counter(add,get) or register(put,get)."`
-	Effects string   `placeholder:"VAR" help:"Set this variable to the URL of a sink; each effect POSTed to URL/NAME must happen once."`
+	Model   []string `placeholder:"MODEL" sep:"none" help:"Calls that must be linearizable as a counter(add,get) or register(put,get)."`
+	Effects string   `placeholder:"VAR" help:"Set this variable to the URL of the effect sink; each effect POSTed to URL/NAME must happen once."`
 
 	MockAI bool   `name:"mock-ai" help:"Start a scripted model that survives the kills. It answers env.AI, OpenAI Responses and Anthropic Messages."`
 	AIURL  string `name:"ai-url" placeholder:"URL" help:"Send the requests of env.AI.run() to this provider: POST URL/ai/run/MODEL."`
 
 	Mask           []string `placeholder:"PATTERN" sep:"none" help:"Tables, KV keys or table.column that may differ from a run without faults (log*, jobs.note); may be repeated."`
-	NoDifferential bool     `help:"Do not compare runs with runs without faults."`
+	NoDifferential bool     `help:"Do not compare the results with those of runs without faults."`
 
-	Recover string         `enum:"alarm,request," default:"" help:"After a kill, alarm: send nothing, the agent has to wake up by itself (default); request: connect a client at once."`
-	Pace    *time.Duration `placeholder:"DURATION" help:"How long clients wait before each step but the first. Default: not; enumerate in a simulation then visits the points of clients that wait a minute, too."`
-	Horizon time.Duration  `placeholder:"DURATION" help:"End each life this long after its clients are done, if only alarms, timers and sockets are left: for systems that never come to rest. Default: in a simulation 1m, if a run without faults never does."`
-	Within  time.Duration  `placeholder:"DURATION" help:"An alarm that is due within this time is work that is left. Default: 1m; enumerate in a simulation lets those of an hour go off if a run without faults comes to rest."`
-	Timeout time.Duration  `help:"How long each life of the server may take until nothing is left to do. Default: 1m30s."`
+	Recover string         `enum:"alarm,request," default:"" help:"What happens after a kill. alarm: nothing is sent, and the agent has to wake up by itself (default). request: a client connects at once."`
+	Pace    *time.Duration `placeholder:"DURATION" help:"How long clients wait before each step but the first. Default: 0; in a simulation, enumerate then also visits the points of clients that wait a minute."`
+	Horizon time.Duration  `placeholder:"DURATION" help:"End each life this long after its clients are done, if only alarms, timers and sockets are left: for systems that never come to rest. Default: in a simulation 1m, if a run without faults never comes to rest."`
+	Within  time.Duration  `placeholder:"DURATION" help:"Wait for alarms that are due within this time. Default: 1m; in a simulation, enumerate waits for those of an hour if a run without faults then comes to rest."`
+	Timeout time.Duration  `help:"How long each life of the server may take to come to rest. Default: 1m30s."`
 	Env     string         `short:"e" placeholder:"NAME" help:"Environment of the wrangler file."`
 	Var     []string       `placeholder:"KEY:VALUE" help:"Set a variable; may be repeated." sep:"none"`
 
-	Mode      string `enum:"process,sim" default:"process" help:"process: real processes, SIGKILL, real time. sim: a simulation with virtual time, thousands of runs a minute; what it finds, process confirms."`
-	Sync      string `enum:"full,normal" default:"full" help:"In a simulation, what a loss of power leaves. full: each commit that was answered. normal: what a server has written to the disk that runs with --sync normal."`
-	Seed      uint64 `default:"1" help:"Draws the plans of random; in a simulation, chooses the order of events."`
+	Mode      string `enum:"process,sim" default:"process" help:"process: real processes, SIGKILL, real time. sim: a simulation with virtual time, thousands of runs a minute; its findings can be confirmed with process."`
+	Sync      string `enum:"full,normal" default:"full" help:"In a simulation, what survives a power loss. full: each acknowledged commit. normal: what a server with --sync normal has written to the disk."`
+	Seed      uint64 `default:"1" help:"Seed of the plans of random, and of the order of events in a simulation."`
 	SelfCheck bool   `help:"Run each case of a simulation twice and compare: a difference is a bug in minido."`
 
-	Confirm      string        `placeholder:"workerd|PATH" help:"Run each finding on the real workerd, too: that of the wrangler that the project has installed, or of the one at PATH. The report says whether it is there."`
-	ConfirmTries int           `default:"10" placeholder:"N" help:"How often a finding is run on workerd at most."`
+	Confirm      string        `placeholder:"workerd|PATH" help:"Also run each finding on the real workerd, of the project's wrangler or of the one at PATH. The report says whether it reproduces there."`
+	ConfirmTries int           `default:"10" placeholder:"N" help:"Maximum number of runs of a finding on workerd."`
 	ConfirmFor   time.Duration `default:"5m" placeholder:"TIME" help:"Begin no run of a finding on workerd after this time."`
 
-	Jobs      int      `placeholder:"N" help:"How many runs at a time. Default: twice the number of processors; in a simulation that number."`
-	Shard     string   `placeholder:"I/N" help:"Run only the Ith of N parts. minido chaos merge merges the reports."`
+	Jobs      int      `placeholder:"N" help:"Number of concurrent runs. Default: twice the number of processors; in a simulation that number."`
+	Shard     string   `placeholder:"I/N" help:"Run only the I-th of N parts. minido chaos merge merges the reports."`
 	Reporter  []string `placeholder:"KIND[=FILE]" help:"list, story (of a single run), ndjson (a line of JSON for each run), json, junit, github, html or markdown; may be repeated. Default: list; story for run."`
 	StopAfter int      `placeholder:"N" help:"For enumerate and random: begin no run after N findings (groups of failures with the same cause)."`
-	Resume    bool     `help:"For enumerate and random: go on with the campaign that was interrupted in --dir, or begin it there."`
-	Dir       string   `placeholder:"DIR" help:"Directory of the evidence. Default: a new one below minido-out."`
+	Resume    bool     `help:"For enumerate and random: continue the interrupted campaign in --dir, or start it there."`
+	Dir       string   `placeholder:"DIR" help:"Directory of the evidence. Default: a new one in minido-out."`
 	Keep      bool     `help:"Keep the evidence of runs that passed, too."`
 	NoStandby bool     `hidden:"" help:"Start each server only when it is needed."`
 }
@@ -98,14 +98,14 @@ type Common struct {
 // Enumerate is \`minido chaos enumerate\`.
 type Enumerate struct {
 	Common
-	Depth        int           `default:"1" help:"1: one fault for each run. 2: then a second kill at each point of each recovery."`
-	Fault        string        `default:"kill" placeholder:"KIND" help:"What happens at each point: kill (default), or one of the other kinds of faults that docs/chaos.md lists, such as crash or fail(full)."`
-	For          time.Duration `placeholder:"TIME" help:"Begin no run after this time; --resume goes on with the rest."`
+	Depth        int           `default:"1" help:"1: one fault per run. 2: also a second kill at each point of each recovery."`
+	Fault        string        `default:"kill" placeholder:"KIND" help:"The fault at each point: kill (default), or another kind from docs/chaos.md, such as crash or fail(full)."`
+	For          time.Duration `placeholder:"TIME" help:"Begin no run after this time; --resume continues with the rest."`
 	Max          int           `placeholder:"N" help:"Visit at most N points of each depth, spread evenly."`
-	Schedules    int           `placeholder:"N" help:"In a simulation, also run up to N orders of messages (calls between objects, their results, alarms), each of which differs for some object; a result must be one of doing things one after the other."`
-	FailingSteps bool          `help:"Go on where every step of the clients fails without a fault: for steps that are meant to be refused."`
+	Schedules    int           `placeholder:"N" help:"In a simulation, also run up to N orders of messages (calls between objects, their results, alarms) that make a difference for some object; each result must equal that of a serial order."`
+	FailingSteps bool          `help:"Continue if every client step fails without a fault: for steps that are meant to be refused."`
 	Infer        bool          `help:"Print the invariants over several rows (sums, counts, references) that held in every state of the run without faults, as code for a scenario."`
-	Each         bool          `help:"In a simulation, run every point. Otherwise points at which a death leaves the same world (files, clients, time) are run once, and each is judged."`
+	Each         bool          `help:"In a simulation, run every point. By default, points at which a death leaves the same world (files, clients, time) are run once, and each is judged."`
 }
 
 // Run implements kong's command interface.
@@ -134,11 +134,11 @@ func (c *Enumerate) Run() error {
 // Random is \`minido chaos random\`.
 type Random struct {
 	Common
-	Runs   int           `default:"50" help:"How many plans."`
-	Corpus string        `placeholder:"DIR" help:"Keep plans that came where none before had in this directory, and begin with those that are there."`
-	For    time.Duration `placeholder:"TIME" help:"Draw plans for this long, however many."`
+	Runs   int           `default:"50" help:"Number of plans."`
+	Corpus string        `placeholder:"DIR" help:"Store plans that reach something new in this directory, and start with the stored ones."`
+	For    time.Duration `placeholder:"TIME" help:"Draw plans for this long, regardless of --runs."`
 
-	FailingSteps bool `help:"Go on where every step of the clients fails without a fault: for steps that are meant to be refused."`
+	FailingSteps bool `help:"Continue if every client step fails without a fault: for steps that are meant to be refused."`
 }
 
 // Run implements kong's command interface.
@@ -153,9 +153,9 @@ func (c *Random) Run() error {
 type Replay struct {
 	Common
 	Plan string `required:"" placeholder:"PLAN" help:"Faults, for example 'kill@commit:after(Agent/a1)/alarm#2; kill@after(350ms)', or none."`
-	Runs int    `default:"1" help:"How often."`
+	Runs int    `default:"1" help:"Number of runs."`
 
-	Step    bool `help:"Walk through the plan by hand, in a simulation: event by event, forwards and backwards, with objects, timers, SQL, who wrote a row, and kills wherever you like. ? lists the commands."`
+	Step    bool `help:"Step through the plan interactively, in a simulation: event by event, forwards and backwards, with objects, timers, SQL, the history of a row, and kills at any point. ? lists the commands."`
 	Sigkill bool `hidden:"" help:"In a simulation, die for real: the files are then what SIGKILL leaves."`
 }
 

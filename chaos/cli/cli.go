@@ -18,12 +18,12 @@ import (
 // parsing.
 type Chaos struct {
 	Enumerate Enumerate `cmd:"" help:"Kill at every effect point that a run without faults passes, one run each."`
-	Random    Random    `cmd:"" help:"Run plans that a seed draws from all kinds of faults."`
-	Replay    Replay    `cmd:"" help:"Run one plan of faults, as a finding printed it."`
+	Random    Random    `cmd:"" help:"Run random plans of all kinds of faults."`
+	Replay    Replay    `cmd:"" help:"Run one plan of faults, such as a finding printed."`
 	Shrink    Shrink    `cmd:"" help:"Look for a smaller plan that still fails."`
 	Merge     Merge     `cmd:"" help:"Merge the reports of shards."`
 	Init      Init      `cmd:"" help:"Write a first scenario for a project."`
-	Once      Once      `cmd:"" name:"run" default:"withargs" help:"Run one plan and tell it as a story (the default)."`
+	Once      Once      `cmd:"" name:"run" default:"withargs" help:"Run one plan and report it step by step (the default)."`
 }
 
 // Help implements kong's HelpProvider.

@@ -20,7 +20,7 @@ import (
 type Merge struct {
 	Files    []string `arg:"" help:"report.json of each shard."`
 	Reporter []string `placeholder:"KIND[=FILE]" help:"As for enumerate. Default: list."`
-	Out      string   `placeholder:"DIR|FILE.json" help:"Directory of the reports that name no file, and of report.json; or the file of the merged report.json. Without it only what --reporter names is written."`
+	Out      string   `placeholder:"DIR|FILE.json" help:"Directory of report.json and of reports without a file name; or the file of the merged report.json. By default only the reports of --reporter are written."`
 }
 
 // Run implements kong's command interface.

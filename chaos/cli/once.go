@@ -22,9 +22,9 @@ type Once struct {
 	Common
 
 	KillAt           string        `placeholder:"POINT" help:"SIGKILL the server at this effect point: a label such as 'commit:after(Agent/a1)/alarm#2', or its number."`
-	KillAfter        time.Duration `placeholder:"TIME" help:"SIGKILL it so long after it was ready, for example 2s."`
+	KillAfter        time.Duration `placeholder:"TIME" help:"SIGKILL it this long after it was ready, for example 2s."`
 	KillAtCheckpoint int           `placeholder:"N" help:"SIGKILL it when a fiber has stored N checkpoints. This is the default, with N = 2."`
-	Kills            int           `default:"1" help:"How many times to kill it, each time in the same way."`
+	Kills            int           `default:"1" help:"Number of kills, each at the same kind of point."`
 	ListPoints       bool          `help:"Run once without a kill and list the effect points at which the server can be killed."`
 
 	// The notation of earlier versions, recognized to say what has taken its place.
@@ -34,8 +34,8 @@ type Once struct {
 
 // Help implements kong's HelpProvider.
 func (Once) Help() string {
-	return `Does what the clients should do, kills the server with SIGKILL in the middle, starts it again on the same files, waits
-until nothing is left to do, checks what must hold (the same as enumerate), and tells it as a story.
+	return `Runs the client steps, kills the server with SIGKILL in the middle, restarts it on the same files, waits until
+nothing is left to do, checks the invariants of enumerate, and reports each step while it happens.
 
   minido chaos run . --call 'ResearchAgent/r1.startResearch("tides")'
   minido chaos run . --chat 'ChatAgent/c1: hello' --kill-after 2s --recover request

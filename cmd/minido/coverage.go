@@ -12,21 +12,21 @@ import (
 
 // coverageFlags are vitest's flags of coverage.
 type coverageFlags struct {
-	Enabled          *bool    `name:"coverage" aliases:"coverage.enabled" negatable:"" help:"Measure which of the project's own code the tests run (docs/testing.md)."`
-	Include          []string `name:"coverage.include" sep:"none" placeholder:"GLOB" help:"Files that are measured, also if no test reaches them. May be repeated. Default: those that tests reach."`
-	Exclude          []string `name:"coverage.exclude" sep:"none" placeholder:"GLOB" help:"Files that are not measured. May be repeated."`
+	Enabled          *bool    `name:"coverage" aliases:"coverage.enabled" negatable:"" help:"Measure the coverage of the project's own code (docs/testing.md)."`
+	Include          []string `name:"coverage.include" sep:"none" placeholder:"GLOB" help:"Files to measure, even if no test reaches them. May be repeated. Default: files that tests reach."`
+	Exclude          []string `name:"coverage.exclude" sep:"none" placeholder:"GLOB" help:"Files to exclude. May be repeated."`
 	Reporter         []string `name:"coverage.reporter" sep:"none" placeholder:"NAME" help:"text, text-summary, html, lcov, lcovonly, text-lcov, json, json-summary, clover or none. May be repeated. Default: text, html, clover, json."`
-	ReportsDirectory string   `name:"coverage.reportsDirectory" placeholder:"DIR" help:"Where reports are written. Default: coverage."`
-	Clean            *bool    `name:"coverage.clean" help:"Empty that directory before (the default)."`
-	ReportOnFailure  *bool    `name:"coverage.reportOnFailure" help:"Report coverage also if tests fail."`
-	SkipFull         *bool    `name:"coverage.skipFull" help:"Leave files that are covered wholly out of tables."`
-	Lines            *float64 `name:"coverage.thresholds.lines" placeholder:"N" help:"Fail if less percent of the lines are covered, or, below zero, if more than -N are not."`
+	ReportsDirectory string   `name:"coverage.reportsDirectory" placeholder:"DIR" help:"Directory of the reports. Default: coverage."`
+	Clean            *bool    `name:"coverage.clean" help:"Empty that directory first (the default)."`
+	ReportOnFailure  *bool    `name:"coverage.reportOnFailure" help:"Report coverage even if tests fail."`
+	SkipFull         *bool    `name:"coverage.skipFull" help:"Omit fully covered files from tables."`
+	Lines            *float64 `name:"coverage.thresholds.lines" placeholder:"N" help:"Fail if less than N percent of the lines are covered or, if N is negative, if more than -N lines are not."`
 	Functions        *float64 `name:"coverage.thresholds.functions" placeholder:"N" help:"The same for functions."`
 	Branches         *float64 `name:"coverage.thresholds.branches" placeholder:"N" help:"The same for branches."`
 	Statements       *float64 `name:"coverage.thresholds.statements" placeholder:"N" help:"The same for statements."`
-	All              *bool    `name:"coverage.thresholds.100" help:"All four are 100."`
-	PerFile          *bool    `name:"coverage.thresholds.perFile" help:"Compare each file by itself."`
-	Provider         string   `name:"coverage.provider" placeholder:"NAME" help:"istanbul or v8: the numbers are istanbul's for both."`
+	All              *bool    `name:"coverage.thresholds.100" help:"Set all four to 100."`
+	PerFile          *bool    `name:"coverage.thresholds.perFile" help:"Check each file by itself."`
+	Provider         string   `name:"coverage.provider" placeholder:"NAME" help:"istanbul or v8; the numbers are istanbul's for both."`
 }
 
 // options are the flags as coverage.Options has them.

@@ -19,43 +19,43 @@ import (
 
 // ctlCommand is `minido ctl`: the control API of a running server.
 type ctlCommand struct {
-	Server string `placeholder:"URL" help:"Control address of the server, where several run. Without it: the one whose project holds this directory."`
+	Server string `placeholder:"URL" help:"Control address of the server, if several run. Default: the one whose project contains this directory."`
 	JSON   bool   `name:"json" help:"Print the API's own JSON."`
 
-	List       ctlList       `cmd:"" help:"List the objects: what is in memory, connected, waiting for an alarm, or on disk."`
-	Evict      ctlEvict      `cmd:"" help:"Take an object out of memory, as Cloudflare does with idle ones."`
-	Hibernate  ctlHibernate  `cmd:"" help:"Let an object hibernate now: its WebSockets stay connected. Says why not, if it may not."`
-	Reset      ctlReset      `cmd:"" help:"What a deployment of new code does: work in flight stops at its next storage access."`
-	Abort      ctlAbort      `cmd:"" help:"What ctx.abort(reason) does."`
-	Crash      ctlCrash      `cmd:"" help:"Let an object die at once, as with its machine: what is not committed is lost."`
+	List       ctlList       `cmd:"" help:"List the objects: in memory, with clients, with an alarm, or only on disk."`
+	Evict      ctlEvict      `cmd:"" help:"Evict an object from memory, as Cloudflare does with idle ones."`
+	Hibernate  ctlHibernate  `cmd:"" help:"Hibernate an object now; its WebSockets stay connected. If this is not allowed, the reason is printed."`
+	Reset      ctlReset      `cmd:"" help:"Reset an object as a deployment of new code does: work in flight stops at its next storage access."`
+	Abort      ctlAbort      `cmd:"" help:"Abort an object, as ctx.abort(reason) does."`
+	Crash      ctlCrash      `cmd:"" help:"Crash an object at once, as if its machine died: uncommitted data is lost."`
 	Alarm      ctlAlarm      `cmd:"" help:"Make an object's alarm due now."`
 	SQL        ctlSQL        `cmd:"" name:"sql" help:"Run one SELECT on an object's database, read-only."`
-	Moments    ctlMoments    `cmd:"" help:"List the states of an object's past that can be read and restored: as it was on disk each time that commits were synced."`
-	Difference ctlDifference `cmd:"" help:"Show what changed in an object's tables between two moments."`
-	Restore    ctlRestore    `cmd:"" help:"Evict an object, so that it begins again with the state of a moment, as onNextSessionRestoreBookmark does."`
+	Moments    ctlMoments    `cmd:"" help:"List the past states of an object that can be read and restored: those on disk after each sync of commits."`
+	Difference ctlDifference `cmd:"" help:"Show the differences of an object's tables between two moments."`
+	Restore    ctlRestore    `cmd:"" help:"Restore an object to the state of a moment, as onNextSessionRestoreBookmark does. The object is evicted."`
 	Export     ctlExport     `cmd:"" help:"Write a consistent copy of an object's database to a file."`
-	Clock      ctlClock      `cmd:"" help:"Show the server's clock, advance it, or let it stand or jump."`
-	Logs       ctlLogs       `cmd:"" help:"Show what workers log, requests, and what happens to the server."`
-	Turns      ctlTurns      `cmd:"" help:"Show turns as they happen: what started each, how long it computed and how long it took with its commits."`
+	Clock      ctlClock      `cmd:"" help:"Show the server's clock, advance it, or change its mode."`
+	Logs       ctlLogs       `cmd:"" help:"Show logs of workers, requests, and events of the server."`
+	Turns      ctlTurns      `cmd:"" help:"Show turns as they happen: the cause, the computing time, and the time including commits."`
 	Top        ctlTop        `cmd:"" help:"Show the objects in memory, once a second."`
 	Status     ctlStatus     `cmd:"" help:"Show the server: addresses, memory, state directory."`
 }
 
 // Help implements kong's HelpProvider.
 func (ctlCommand) Help() string {
-	return `Looks at, and acts on, the server that "minido dev" runs for this project. Objects are written CLASS/NAME, or CLASS/ID
+	return `Inspects and controls the server that "minido dev" runs for this project. Objects are written CLASS/NAME, or CLASS/ID
 with the 64 hexadecimal digits of an id.
 
   minido ctl list
   minido ctl evict Room/lobby                   refused, with the reason, while the object is busy
   minido ctl evict Room/lobby --force           callers in flight get "Network connection lost."
-  minido ctl evict --scope isolate              module variables go too, and every object of the worker
+  minido ctl evict --scope isolate              also module variables, and every object of the worker
   minido ctl sql Room/lobby 'SELECT name, sql FROM sqlite_schema'
   minido ctl difference Room/lobby 1            what changed since the moment before
   minido ctl export Room/lobby /tmp/lobby.sqlite
 
-What each verb does to module state, open calls, sockets and alarms is a table in docs/control.md, as is the HTTP API
-behind these commands. Exit codes: 0 done, 1 failed, 2 wrong flags, 3 refused (production would not do it now).`
+A table in docs/control.md says what each verb does to module state, open calls, sockets and alarms; the HTTP API
+of these commands is described there, too. Exit codes: 0 done, 1 failed, 2 wrong flags, 3 refused (production would not do it now).`
 }
 
 const exitRefused = 3
@@ -211,9 +211,9 @@ func listObjects(w io.Writer, objects []control.Object) {
 
 type ctlEvict struct {
 	Object objectArg `arg:"" optional:"" help:"CLASS/NAME."`
-	Scope  string    `enum:"object,isolate" default:"object" help:"object: module variables stay. isolate: the worker's whole isolate is thrown away."`
-	Worker string    `placeholder:"NAME" help:"With --scope isolate: which worker of the session."`
-	Force  bool      `help:"Also if it is busy: work in flight is dropped."`
+	Scope  string    `enum:"object,isolate" default:"object" help:"object: module variables stay. isolate: the worker's whole isolate is discarded."`
+	Worker string    `placeholder:"NAME" help:"With --scope isolate: the worker of the session."`
+	Force  bool      `help:"Evict even a busy object: work in flight is dropped."`
 }
 
 // Run implements kong's command interface.
@@ -233,7 +233,7 @@ func (a *ctlHibernate) Run(c *ctlCommand) error {
 type ctlReset struct {
 	Object objectArg `arg:"" optional:"" help:"CLASS/NAME."`
 	Scope  string    `enum:"object,isolate" default:"object" help:"isolate: all objects of the worker, and its module variables."`
-	Worker string    `placeholder:"NAME" help:"With --scope isolate: which worker of the session."`
+	Worker string    `placeholder:"NAME" help:"With --scope isolate: the worker of the session."`
 }
 
 // Run implements kong's command interface.
@@ -253,9 +253,9 @@ func (a *ctlAbort) Run(c *ctlCommand) error {
 
 type ctlCrash struct {
 	Object objectArg `arg:"" optional:"" help:"CLASS/NAME."`
-	At     string    `placeholder:"POINT" help:"Not now but at an effect point of the object, such as commit:before#2: kind:side/cause#occurrence, counted from now."`
+	At     string    `placeholder:"POINT" help:"Crash at a later effect point of the object, such as commit:before#2: kind:side/cause#occurrence, counted from now."`
 	Scope  string    `enum:"object,isolate" default:"object" help:"isolate: everything in the worker's isolate dies."`
-	Worker string    `placeholder:"NAME" help:"With --scope isolate: which worker of the session."`
+	Worker string    `placeholder:"NAME" help:"With --scope isolate: the worker of the session."`
 }
 
 // Run implements kong's command interface.
@@ -272,10 +272,10 @@ func (a *ctlAlarm) Run(c *ctlCommand) error { return c.act("alarm", a.Object, co
 
 type ctlSQL struct {
 	Object objectArg `arg:"" help:"CLASS/NAME."`
-	Query  string    `arg:"" help:"One statement that reads."`
-	Params []string  `arg:"" optional:"" help:"Values of its ?, as JSON (1, \"text\", null); what is no JSON is text."`
+	Query  string    `arg:"" help:"One read-only statement."`
+	Params []string  `arg:"" optional:"" help:"Values of its ?, as JSON (1, \"text\", null); anything that is not JSON is text."`
 	Limit  int       `default:"100" help:"Rows to show, at most 10000."`
-	At     moment    `default:"0" placeholder:"MOMENT" help:"Read the state of a moment of the past: a bookmark, or how many moments back (minido ctl moments)."`
+	At     moment    `default:"0" placeholder:"MOMENT" help:"Read a past state: a bookmark, or how many moments back (minido ctl moments)."`
 }
 
 // Run implements kong's command interface.
@@ -354,14 +354,14 @@ func (a *ctlExport) Run(c *ctlCommand) error {
 }
 
 type ctlClock struct {
-	Do  string        `arg:"" optional:"" enum:"show,advance,virtual,auto,real" default:"show" help:"show (default); advance TIME; or how time passes: virtual, auto, real."`
+	Do  string        `arg:"" optional:"" enum:"show,advance,virtual,auto,real" default:"show" help:"show (default); advance TIME; or the mode: virtual, auto, real."`
 	For time.Duration `arg:"" optional:"" name:"time" help:"How far to advance, for example 90s or 30m."`
 }
 
 // Help implements kong's HelpProvider.
 func (ctlClock) Help() string {
-	return `virtual: time stands still until it is advanced. advance moves it from timer to timer, and does what each starts
-before it goes on. auto: it jumps to the next timer whenever nothing is left to do. real: it goes on at the machine's pace.`
+	return `virtual: time stands still until it is advanced. advance moves it from timer to timer, and completes the work that each
+starts before it continues. auto: time jumps to the next timer whenever nothing is left to do. real: machine time.`
 }
 
 // Run implements kong's command interface.

@@ -17,8 +17,8 @@ import (
 
 // ctlLogs is `minido ctl logs`.
 type ctlLogs struct {
-	Object objectArg `arg:"" optional:"" help:"Only what concerns this object: CLASS/NAME."`
-	Follow bool      `short:"f" help:"Go on until ^C."`
+	Object objectArg `arg:"" optional:"" help:"Only entries of this object: CLASS/NAME."`
+	Follow bool      `short:"f" help:"Continue until ^C."`
 	Points bool      `help:"With -f: effect points, too."`
 }
 
@@ -82,8 +82,8 @@ func logLine(line control.FeedLine, color bool) string {
 
 // ctlTop is `minido ctl top`.
 type ctlTop struct {
-	Count int `short:"n" placeholder:"N" help:"End after so many looks; without it, at ^C."`
-	Rows  int `default:"30" placeholder:"N" help:"How many objects to show at the most."`
+	Count int `short:"n" placeholder:"N" help:"Number of updates. Default: until ^C."`
+	Rows  int `default:"30" placeholder:"N" help:"Maximum number of objects."`
 }
 
 // Run implements kong's command interface.

@@ -73,7 +73,7 @@ func (a *ctlMoments) Run(c *ctlCommand) error {
 type ctlDifference struct {
 	Object objectArg `arg:"" help:"CLASS/NAME."`
 	From   moment    `arg:"" help:"A bookmark, or how many moments back (minido ctl moments)."`
-	To     moment    `arg:"" optional:"" default:"0" help:"The same; by default the present."`
+	To     moment    `arg:"" optional:"" default:"0" help:"The same. Default: the present."`
 }
 
 // Run implements kong's command interface.

@@ -14,9 +14,9 @@ import (
 
 // ctlTurns is `minido ctl turns`.
 type ctlTurns struct {
-	Object objectArg     `arg:"" optional:"" help:"Only those of this object: CLASS/NAME."`
-	Over   time.Duration `placeholder:"DURATION" help:"Only those that took longer, such as 10ms."`
-	Count  int           `short:"n" placeholder:"N" help:"End after so many turns; without it, at ^C."`
+	Object objectArg     `arg:"" optional:"" help:"Only turns of this object: CLASS/NAME."`
+	Over   time.Duration `placeholder:"DURATION" help:"Only turns that took longer, such as 10ms."`
+	Count  int           `short:"n" placeholder:"N" help:"Number of turns. Default: until ^C."`
 }
 
 // Run implements kong's command interface.

@@ -137,8 +137,8 @@ func printRows(w io.Writer, r d1.Result) {
 }
 
 type d1Migrations struct {
-	List  d1List  `cmd:"" help:"List the migrations that the database does not have yet."`
-	Apply d1Apply `cmd:"" help:"Apply them, each in a transaction of its own; the first that fails ends it."`
+	List  d1List  `cmd:"" help:"List the migrations that have not been applied yet."`
+	Apply d1Apply `cmd:"" help:"Apply them, each in a transaction of its own, until one fails."`
 }
 
 type d1List struct{ d1Flags }

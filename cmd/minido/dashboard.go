@@ -11,7 +11,7 @@ import (
 
 // dashboardCommand is `minido dashboard`.
 type dashboardCommand struct {
-	Server string `placeholder:"URL" help:"Control address of the server, where several run. Without it: the one whose project holds this directory."`
+	Server string `placeholder:"URL" help:"Control address of the server, if several run. Default: the one whose project contains this directory."`
 	Open   bool   `help:"Open the address in the browser."`
 }
 

@@ -40,39 +40,39 @@ import (
 )
 
 type devCommand struct {
-	Script string `arg:"" optional:"" help:"The worker's entry file; without it, \"main\" of the wrangler file."`
+	Script string `arg:"" optional:"" help:"The worker's entry file. Default: \"main\" of the wrangler file."`
 
-	Config    []string `short:"c" placeholder:"FILE" sep:"none" help:"The wrangler file (wrangler.jsonc, .json or .toml). Without it, it is looked for here and in the directories above. Given several times, the workers run together: the first answers on the port, the others are reached by service bindings and script_name."`
-	Port      int      `placeholder:"N" default:"-1" help:"Port to listen on; 0 takes a free one. Default: dev.port of the wrangler file, or 8787."`
+	Config    []string `short:"c" placeholder:"FILE" sep:"none" help:"The wrangler file (wrangler.jsonc, .json or .toml). Default: found in this directory or one above it. If given several times, the workers run together: the first listens on the port, the others are reached by service bindings and script_name."`
+	Port      int      `placeholder:"N" default:"-1" help:"Port to listen on; 0 selects a free one. Default: dev.port of the wrangler file, or 8787."`
 	IP        string   `name:"ip" placeholder:"ADDRESS" help:"Address to listen on. Default: dev.ip of the wrangler file, or 127.0.0.1."`
 	PersistTo string   `placeholder:"DIR" help:"Directory of the state. Default: .wrangler/state beside the wrangler file."`
 	Env       string   `short:"e" placeholder:"NAME" help:"Environment of the wrangler file (env.NAME)."`
 	EnvFile   []string `placeholder:"FILE" help:"Read variables from this file instead of .dev.vars; may be repeated."`
 	Var       []string `placeholder:"KEY:VALUE" help:"Set a variable; may be repeated." sep:"none"`
-	LogLevel  string   `enum:"debug,info,log,warn,error,none" default:"log" help:"Least severe messages to print: debug, log, info, warn, error or none; the order is wrangler's."`
+	LogLevel  string   `enum:"debug,info,log,warn,error,none" default:"log" help:"Minimum severity of printed messages: debug, log, info, warn, error or none; the order is wrangler's."`
 
-	AllowedHosts []string `placeholder:"HOST" help:"Further values of the Host header to answer; may be repeated."`
-	Sync         string   `enum:"full,normal" default:"full" help:"full: a commit survives loss of power, as in workerd. normal: it survives the end of the process, and is faster."`
-	Limits       string   `enum:"prod,local" default:"local" help:"Limits of storage: those of production, or those of workerd on a developer's machine."`
-	Eviction     string   `enum:"local,prod,off" default:"local" help:"When objects leave memory. local: 10 s after the last event, as local tools do, unless timers or connections keep them. prod: as local, and those that are kept after 70 to 140 s. off: never."`
-	Idle         float64  `placeholder:"SECONDS" default:"-1" help:"Instead of 10 s: how long an object is idle before it hibernates; 0 never does."`
-	IdleMax      string   `placeholder:"MIN-MAX" help:"Instead of 70-140: how many seconds an object is idle that may not hibernate, before it is evicted."`
-	ControlPort  int      `placeholder:"N" default:"0" help:"Port of the control API, which is always on loopback (see minido ctl); 0 takes a free one."`
-	NoRecord     bool     `help:"Record no bodies, headers and frames for the dashboard and the inspector; they are recorded only while one of them watches."`
-	NoControl    bool     `help:"Do not offer the control API."`
-	Inspector    int      `name:"inspector-port" placeholder:"N" default:"-1" help:"Port of the inspector for DevTools and editors (console, objects, sources, expressions, CPU profiles, heap snapshots; no breakpoints), on loopback; 0 takes a free one. Default: none."`
-	CPUMs        int      `name:"cpu-ms" placeholder:"N" help:"How long one turn may compute, in milliseconds. Default: a hundred times limits.cpu_ms of the wrangler file, which is meant for V8, up to 30000; or 30000."`
-	HeapMB       int      `name:"heap-mb" placeholder:"N" default:"1024" help:"Memory of the process at which the isolate that grew most is thrown away; 0 sets no limit."`
+	AllowedHosts []string `placeholder:"HOST" help:"Additional allowed values of the Host header; may be repeated."`
+	Sync         string   `enum:"full,normal" default:"full" help:"full: a commit survives a power loss, as in workerd. normal: it survives the end of the process, and is faster."`
+	Limits       string   `enum:"prod,local" default:"local" help:"Storage limits: prod are production's, local those of workerd on a developer's machine."`
+	Eviction     string   `enum:"local,prod,off" default:"local" help:"When objects are evicted. local: 10 s after the last event, as in local tools, unless timers or connections keep them. prod: as local, and objects that are kept after 70 to 140 s. off: never."`
+	Idle         float64  `placeholder:"SECONDS" default:"-1" help:"How long an object is idle before it hibernates, instead of 10 s; 0: never."`
+	IdleMax      string   `placeholder:"MIN-MAX" help:"How many seconds an object that cannot hibernate is idle before it is evicted, instead of 70-140."`
+	ControlPort  int      `placeholder:"N" default:"0" help:"Port of the control API, which always listens on loopback (see minido ctl); 0 selects a free one."`
+	NoRecord     bool     `help:"Never record bodies, headers and frames for the dashboard and the inspector. By default they are recorded only while one of them is open."`
+	NoControl    bool     `help:"Disable the control API."`
+	Inspector    int      `name:"inspector-port" placeholder:"N" default:"-1" help:"Port of the inspector for DevTools and editors (console, objects, sources, expressions, CPU profiles, heap snapshots; no breakpoints), on loopback; 0 selects a free one. Default: no inspector."`
+	CPUMs        int      `name:"cpu-ms" placeholder:"N" help:"CPU time limit of a turn, in milliseconds. Default: a hundred times limits.cpu_ms of the wrangler file, which is meant for V8, up to 30000; else 30000."`
+	HeapMB       int      `name:"heap-mb" placeholder:"N" default:"1024" help:"Memory of the process at which the isolate that grew most is discarded; 0: no limit."`
 	NoDefer      bool     `help:"Evaluate every module in import order, even those that declare no side effects."`
 	NoWatch      bool     `help:"Do not reload when files change."`
-	MockAI       bool     `name:"mock-ai" help:"Start a scripted model on this machine for env.AI, OpenAI Responses and Anthropic Messages; sets OPENAI_BASE_URL, ANTHROPIC_BASE_URL and the keys."`
-	AIURL        string   `name:"ai-url" placeholder:"URL" help:"Send what env.AI.run() asks to this provider: POST URL/ai/run/MODEL."`
-	Clock        string   `enum:"real,virtual,auto" default:"real" help:"The time that workers see and wait for. virtual: it stands still until \"minido ctl clock advance 30m\". auto: it jumps to the next timer or alarm whenever nothing is left to do. \"minido ctl clock MODE\" changes it later."`
-	CacheDir     string   `placeholder:"DIR" help:"Directory for transformed modules. Default: below the state directory."`
+	MockAI       bool     `name:"mock-ai" help:"Start a local scripted model for env.AI, OpenAI Responses and Anthropic Messages; sets OPENAI_BASE_URL, ANTHROPIC_BASE_URL and the keys."`
+	AIURL        string   `name:"ai-url" placeholder:"URL" help:"Send the requests of env.AI.run() to this provider: POST URL/ai/run/MODEL."`
+	Clock        string   `enum:"real,virtual,auto" default:"real" help:"The clock of workers. real: machine time. virtual: stands still until \"minido ctl clock advance 30m\". auto: jumps to the next timer or alarm whenever nothing is left to do. \"minido ctl clock MODE\" changes it later."`
+	CacheDir     string   `placeholder:"DIR" help:"Directory for transformed modules. Default: in the state directory."`
 
 	wranglerFlags
 
-	TestScheduled bool `help:"Answer /__scheduled by running the scheduled handler, as /cdn-cgi/handler/scheduled always does."`
+	TestScheduled bool `help:"Make /__scheduled run the scheduled handler, as /cdn-cgi/handler/scheduled always does."`
 }
 
 // Run implements kong's command interface.

@@ -21,15 +21,15 @@ import (
 type doctorCommand struct {
 	Dir string `arg:"" optional:"" default:"." help:"The project's directory."`
 
-	Config string `short:"c" placeholder:"FILE" help:"The wrangler file. Without it, it is looked for in the directory and above."`
+	Config string `short:"c" placeholder:"FILE" help:"The wrangler file. Default: found in the directory or one above it."`
 	Env    string `short:"e" placeholder:"NAME" help:"Environment of the wrangler file (env.NAME)."`
 }
 
 // Help implements kong's HelpProvider.
 func (doctorCommand) Help() string {
-	return `Loads the worker as "minido dev" does, on empty state, and listens on nothing. It lists bindings that are not offered,
-uses of node: APIs that throw, compatibility flags without effect, packages that are not installed, errors of the build, and the
-state that is there. Exit codes: 0 it runs, 1 something throws when it is used, 2 it does not start.`
+	return `Loads the worker as "minido dev" does, on empty state and without listening. It lists unsupported bindings, uses of node:
+APIs that throw, compatibility flags without effect, packages that are not installed, build errors, and the existing state.
+Exit codes: 0 it runs, 1 something throws when it is used, 2 it does not start.`
 }
 
 // Run implements kong's command interface.

@@ -14,18 +14,17 @@ import (
 )
 
 type initCommand struct {
-	Dir string `arg:"" optional:"" default:"." help:"The project's directory; it is made if it does not exist."`
+	Dir string `arg:"" optional:"" default:"." help:"The project's directory; it is created if it does not exist."`
 
 	Env      string `short:"e" placeholder:"NAME" help:"Environment of the wrangler file."`
-	Template string `enum:"durable-object,agent" default:"durable-object" help:"What a directory without a wrangler file gets. durable-object: a job that works in alarms, without packages. agent: one with npm agents, which npm installs."`
-	CI       string `name:"ci" enum:"auto,github,gitlab,none" default:"auto" help:"CI file to write: github, gitlab, none, or auto: the one that the project uses, else GitHub."`
+	Template string `enum:"durable-object,agent" default:"durable-object" help:"The template of a new project. durable-object: a job that works in alarms, without packages. agent: an agent with npm agents, which npm installs."`
+	CI       string `name:"ci" enum:"auto,github,gitlab,none" default:"auto" help:"CI file to write: github, gitlab, none, or auto (the one that the project uses, else GitHub)."`
 }
 
 // Help implements kong's HelpProvider.
 func (initCommand) Help() string {
-	return `Writes a new project where there is no wrangler file, and into a project a first scenario, first tests and
-a CI file. It asks
-nothing, and leaves every file that is there as it is.`
+	return `Writes a new project if there is no wrangler file; in a project, a first scenario, first tests and a CI file.
+It asks nothing, and never changes an existing file.`
 }
 
 // Run implements kong's command interface.

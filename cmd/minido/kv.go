@@ -90,8 +90,8 @@ type kvPut struct {
 	KeyName    string `arg:"" name:"key" help:"The key."`
 	Value      string `arg:"" optional:"" help:"The value; or --path."`
 	Path       string `placeholder:"FILE" help:"A file with the value."`
-	TTL        int32  `name:"ttl" placeholder:"SECONDS" help:"How long it lasts, at least 60."`
-	Expiration int32  `placeholder:"TIME" help:"When it ends, in seconds since 1970."`
+	TTL        int32  `name:"ttl" placeholder:"SECONDS" help:"Lifetime, at least 60."`
+	Expiration int32  `placeholder:"TIME" help:"Expiration time, in seconds since 1970."`
 	Metadata   string `placeholder:"JSON" help:"Metadata, as JSON."`
 	kvFlags
 }
@@ -137,7 +137,7 @@ func (c *kvPut) Run() error {
 }
 
 type kvList struct {
-	Prefix string `placeholder:"TEXT" help:"Only keys that begin with it."`
+	Prefix string `placeholder:"TEXT" help:"Only keys with this prefix."`
 	kvFlags
 }
 

@@ -38,9 +38,9 @@ const (
 type cli struct {
 	Dev        devCommand        `cmd:"" help:"Run a worker project and reload it when its files change."`
 	Init       initCommand       `cmd:"" help:"Write a new project, or a first scenario and a CI file for the one in this directory."`
-	Doctor     doctorCommand     `cmd:"" help:"Say what in this project will not run here, with file and line, before it runs."`
-	Ctl        ctlCommand        `cmd:"" help:"Look at and act on a running server: list, evict, reset, abort, crash, alarm, sql, export."`
-	Dashboard  dashboardCommand  `cmd:"" help:"Print an address at which a browser shows the running server: objects, data, a live timeline, logs, chaos, time."`
+	Doctor     doctorCommand     `cmd:"" help:"Report what in this project will not run here, with file and line, before it runs."`
+	Ctl        ctlCommand        `cmd:"" help:"Inspect and control a running server: list, evict, reset, abort, crash, alarm, sql, export."`
+	Dashboard  dashboardCommand  `cmd:"" help:"Print the address of the dashboard of the running server: objects, data, a live timeline, logs, chaos, time."`
 	KV         kvCommand         `cmd:"" name:"kv" help:"The KV namespaces of the state directory: get, put, list, delete."`
 	D1         d1Command         `cmd:"" name:"d1" help:"The D1 databases of the state directory: execute SQL, apply migrations."`
 	Queue      queueCommand      `cmd:"" help:"The queues of a running server: pause and resume their delivery."`
@@ -49,11 +49,11 @@ type cli struct {
 	Chaos      chaoscli.Chaos    `cmd:"" help:"Kill an agent project where it hurts, and check that it recovers."`
 	Child      childCommand      `cmd:"" name:"chaos-child" hidden:"" help:"The server as the chaos harness runs it."`
 	Demo       demoCommand       `cmd:"" help:"Watch a real agent die by SIGKILL in the middle of its work, and recover."`
-	Completion completionCommand `cmd:"" help:"Print the completions of a shell: bash, zsh, fish or powershell."`
+	Completion completionCommand `cmd:"" help:"Print completions for a shell: bash, zsh, fish or powershell."`
 
 	Version versionCommand `cmd:"" help:"Print the version, the commit and its date."`
 
-	Licenses licensesCommand `cmd:"" help:"Print the licences of everything that is compiled into minido."`
+	Licenses licensesCommand `cmd:"" help:"Print the licences of all code that is compiled into minido."`
 
 	global
 }
@@ -90,7 +90,7 @@ func (licensesCommand) Run() error {
 
 // demoCommand shows the project's main job on the fiber fixture.
 type demoCommand struct {
-	Fixture string `arg:"" optional:"" default:"fixtures/fibers" help:"The directory of the fixture \"fibers\", its npm packages installed."`
+	Fixture string `arg:"" optional:"" default:"fixtures/fibers" help:"The directory of the fixture \"fibers\", with its npm packages installed."`
 }
 
 // Run implements kong's command interface.

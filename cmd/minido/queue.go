@@ -8,20 +8,20 @@ import (
 
 // queueCommand is `minido queue`: the queues of a running server.
 type queueCommand struct {
-	Pause  queuePause  `cmd:"" help:"Pause the delivery of a queue's messages: they wait."`
-	Resume queueResume `cmd:"" help:"Resume it."`
+	Pause  queuePause  `cmd:"" help:"Pause the delivery of a queue's messages."`
+	Resume queueResume `cmd:"" help:"Resume the delivery of a queue's messages."`
 }
 
 // Help implements kong's HelpProvider.
 func (queueCommand) Help() string {
-	return `Acts on the queues of the server that "minido dev" runs for this project. A pause holds until the delivery is resumed, over
-restarts too. Consumers with "type": "http_pull" fetch their messages from the server's control address, with its token:
-POST /client/v4/accounts/ANY/queues/NAME/messages/pull, and .../ack. docs/control.md says where address and token are.`
+	return `Controls the queues of the server that "minido dev" runs for this project. A pause lasts until the delivery is resumed, also
+over restarts. Consumers with "type": "http_pull" fetch their messages from the server's control address, with its token:
+POST /client/v4/accounts/ANY/queues/NAME/messages/pull, and .../ack. docs/control.md says where to find the address and the token.`
 }
 
 type queueFlags struct {
 	Queue  string `arg:"" help:"The queue's name."`
-	Server string `placeholder:"URL" help:"Control address of the server, where several run. Without it: the one whose project holds this directory."`
+	Server string `placeholder:"URL" help:"Control address of the server, if several run. Default: the one whose project contains this directory."`
 }
 
 func (f *queueFlags) post(path string) error {

@@ -14,10 +14,10 @@ import (
 // stateFlags say which project's state a command works on. A running server may
 // use it at the same time.
 type stateFlags struct {
-	Config    string `short:"c" placeholder:"FILE" help:"The wrangler file. Without it, it is looked for here and in the directories above."`
+	Config    string `short:"c" placeholder:"FILE" help:"The wrangler file. Default: found in this directory or one above it."`
 	Env       string `short:"e" placeholder:"NAME" help:"Environment of the wrangler file."`
 	PersistTo string `placeholder:"DIR" help:"Directory of the state. Default: .wrangler/state beside the wrangler file."`
-	Local     bool   `help:"Accepted, as wrangler has it: minido knows no other state."`
+	Local     bool   `help:"Accepted for compatibility with wrangler; minido has only local state."`
 }
 
 // project reads the wrangler file.

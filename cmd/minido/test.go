@@ -24,24 +24,24 @@ import (
 )
 
 type testCommand struct {
-	Files []string `arg:"" optional:"" help:"Parts of paths: only test files that contain one of them run."`
+	Files []string `arg:"" optional:"" help:"Run only test files whose path contains one of these."`
 
 	Dir      string        `default:"." help:"The project's directory."`
 	Config   string        `placeholder:"FILE" help:"Vitest configuration. Default: vitest.config.* or vite.config.* in the directory."`
-	Name     string        `short:"t" name:"testNamePattern" placeholder:"REGEXP" help:"Only tests whose full name matches run."`
-	Reporter []string      `sep:"none" placeholder:"NAME[=FILE]" help:"default, verbose, dot, json, junit, github, tap or tasks (all that is known, for programs), to the output or to a file. May be repeated."`
+	Name     string        `short:"t" name:"testNamePattern" placeholder:"REGEXP" help:"Run only tests whose full name matches."`
+	Reporter []string      `sep:"none" placeholder:"NAME[=FILE]" help:"default, verbose, dot, json, junit, github, tap or tasks (complete results, for programs), to the output or to a file. May be repeated."`
 	Bail     int           `placeholder:"N" help:"Stop after N failed tests."`
-	Retry    int           `default:"-1" placeholder:"N" help:"Run a failed test again up to N times."`
+	Retry    int           `default:"-1" placeholder:"N" help:"Retry a failed test up to N times."`
 	Timeout  time.Duration `name:"test-timeout" placeholder:"DURATION" help:"Limit of a test, in virtual time. Default: the configuration's, or 1h."`
 	Shard    string        `placeholder:"I/N" help:"Run the I-th of N parts of the test files."`
-	Update   bool          `short:"u" help:"Write snapshots that differ."`
+	Update   bool          `short:"u" help:"Update snapshots that differ."`
 	Seed     uint64        `default:"1" help:"Seed of the simulated worlds."`
-	Chaos    string        `enum:",evict,hibernate,crash,kill" default:"" placeholder:"FAULT" help:"Run each test that passes again with a fault at each of its effect points: evict, hibernate, crash or kill."`
+	Chaos    string        `enum:",evict,hibernate,crash,kill" default:"" placeholder:"FAULT" help:"Rerun each passing test with a fault at each of its effect points: evict, hibernate, crash or kill."`
 	Points   int           `placeholder:"N" help:"With --chaos: at most N points of each test, evenly spread."`
 	At       int           `placeholder:"N" help:"With --chaos: only the N-th point."`
 
 	Repeat int  `placeholder:"N" help:"Run everything up to N times, each with the next seed, until something fails."`
-	Watch  bool `short:"w" help:"Stay, and run again the test files that a changed file reaches; keys as in vitest (h lists them)."`
+	Watch  bool `short:"w" help:"Watch files, and rerun the test files that a change affects; keys as in vitest (h lists them)."`
 
 	Coverage coverageFlags `embed:""`
 
@@ -52,7 +52,7 @@ type testCommand struct {
 // Help implements kong's HelpProvider.
 func (testCommand) Help() string {
 	return `Runs a project's vitest suites inside its worker, in simulated worlds with virtual time and without Node.js
-(docs/testing.md). The project's own vitest is used; a project that has none installed gets the one that minido carries.
+(docs/testing.md). The project's own vitest is used; a project without one gets the one that minido contains.
 
 Exit codes: 0 all passed, 1 a test failed or a fault made one fail or coverage is below a threshold, 2 wrong flags, configuration or project,
 130 interrupted.`
