@@ -485,7 +485,8 @@ func (r *caseRun) conclude(err error) error {
 // timeout than DefaultTimeout may cut off a recovery that an alarm would have begun.
 func (r *caseRun) hangs() bool {
 	return r.result.Outcome == Restless && r.camp.Timeout >= DefaultTimeout && r.camp.Mode == Sim && r.reference == nil && !r.camp.NoDifferential && r.camp.report.Verb != "random" &&
-		len(r.plan) > 0 && len(r.missed) == 0 && !slices.ContainsFunc(r.plan, func(f fault.Fault) bool { return !f.IsKill() && !f.OfMessage() })
+		len(r.plan) > 0 && len(r.missed) == 0 &&
+		!slices.ContainsFunc(r.plan, func(f fault.Fault) bool { return !f.IsKill() && !f.OfMessage() && f.Verb != fault.Hibernate })
 }
 
 // wait sets WaitedMs: from when the next server was ready until the first alarm of s

@@ -108,3 +108,48 @@ func TestHang(t *testing.T) {
 		t.Errorf("found %q", got)
 	}
 }
+
+// listening is a script with one client, which sends two frames on a socket and waits for the
+// answer to each.
+type listening struct{ once }
+
+func (listening) Driver() (drive.Driver, error) { return &listener{}, nil }
+
+type listener struct{ done bool }
+
+func (l *listener) Run(ctx context.Context, s *drive.Session) error {
+	socket, err := s.OpenSocket(ctx, "/", nil)
+	if err != nil {
+		return err
+	}
+	for range 2 {
+		if err := socket.Send(ctx, "hi"); err != nil {
+			return err
+		}
+		if _, err := socket.Receive(ctx); err != nil {
+			return err
+		}
+	}
+	l.done = true
+	return nil
+}
+
+func (l *listener) Finished() bool { return l.done }
+
+// A frame that is never answered after the object has hibernated, and is without that, is a
+// violation; that the client's socket ends when it no longer waits is none.
+func TestHangBehindHibernation(t *testing.T) {
+	o := toldOptions(t, `
+		open = new Set();
+		fetch() {
+			const { 0: client, 1: server } = new WebSocketPair();
+			this.ctx.acceptWebSocket(server);
+			this.open.add(server);
+			return new Response(null, { status: 101, webSocket: client });
+		}
+		webSocketMessage(ws, text) { for (const peer of this.open) peer.send(text); }`)
+	o.Script = listening{}
+	if got := found(t, o); !slices.Equal(got, []string{oracle.Hang}) {
+		t.Errorf("found %q", got)
+	}
+}

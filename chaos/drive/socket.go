@@ -132,7 +132,11 @@ func (k *Socket) Receive(ctx context.Context) (Frame, error) {
 		k.end(err.Error())
 		return Frame{Closed: true, Code: int(closed.Code), Reason: closed.Reason}, nil
 	case err != nil:
-		k.end(err.Error())
+		text := err.Error()
+		if ctx.Err() != nil { // the library closes a connection on which nobody waits any more
+			text = history.ByClient + " when it no longer waited: " + text
+		}
+		k.end(text)
 		return Frame{}, fmt.Errorf("%w: %w", agentrpc.ErrLost, err)
 	}
 	k.session.operated()

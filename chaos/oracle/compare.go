@@ -101,7 +101,7 @@ var units = lazyregexp.New(`(?i)(^|[._])(seconds|minutes|hours)$`)
 // numbering are columns and KV entries with numbers that are given in turn, and with how far
 // something has come in them. What a client has sent again may use up another one, which leaves a gap
 // that means nothing: they may be more then, but not less.
-var numbering = lazyregexp.New(`(?i)(^|[._: -])(seq|sequence|version|revision|lsn|cursor|offset|applied|acked)$|[a-z](?-i:Seq|Sequence|Version|Revision|Cursor|Offset|Applied|Acked)$`)
+var numbering = lazyregexp.New(`(?i)(^|[._: -])(seq|sequence|number|version|revision|lsn|cursor|offset|applied|acked|(next|last)[_-]?(id|no|num)?)$|[a-z](?-i:Seq|Sequence|Number|Version|Revision|Cursor|Offset|Applied|Acked)$`)
 
 // numbers reports whether a column of a place is one of those.
 func (at place) numbers(column string) bool {

@@ -173,7 +173,7 @@ func TestNumbers(t *testing.T) {
 			t.Errorf("%+v: %v", c, diff)
 		}
 	}
-	for name, is := range map[string]bool{"seq": true, "value.lastSeq": true, "conversion": false, valueColumn: false} {
+	for name, is := range map[string]bool{"seq": true, "value.lastSeq": true, "invoice_number": true, "lastNumber": true, "nextId": true, "next": true, "conversion": false, "numbers": false, "blast": false, "context": false, valueColumn: false} {
 		if (place{name: "docs"}).numbers(name) != is {
 			t.Errorf("%s: %v", name, !is)
 		}

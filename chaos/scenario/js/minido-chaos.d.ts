@@ -44,6 +44,7 @@ declare module "minido:chaos" {
     /**
      * Asks again and again, through kills, restarts and answers with a status of 500 or more, until the answer is truthy. Effect points of what is asked again
      * are not visited: their number depends on the machine's speed.
+     * It asks for a minute, or `within`, and waits before each next time: `every`; without it 20 ms or a twentieth of the time since it began, whichever is more, but at most a second.
      */
     until<T>(fn: () => Promise<T>, options?: { within?: Duration; every?: Duration }): Promise<T>;
     /** Turns a lost or refused call into a value. */

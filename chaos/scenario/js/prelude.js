@@ -39,9 +39,11 @@
     clock: Object.freeze({ now: () => native.now(), get virtual() { return native.virtual(); } }),
     // A kill may cut the question, and the server may fail for a while: then it is asked again.
     until: async (fn, options) => {
-      const within = milliseconds(options?.within ?? "1m"), every = milliseconds(options?.every ?? 20);
+      const within = milliseconds(options?.within ?? "1m");
       const asked = () => native.now() - native.paced(); // the time that clients wait does not count
-      const end = asked() + within;
+      const begin = asked(), end = begin + within;
+      // Who waits for long already learns a little later what has taken so long: it is asked a hundred times in a minute, not three thousand.
+      const pause = () => options?.every === undefined ? Math.min(1000, Math.max(20, Math.trunc((asked() - begin) / 20))) : milliseconds(options.every);
       const question = native.question();
       for (let last = "every answer was lost"; ;) {
         let refused; // the answer that says that the server fails
@@ -57,7 +59,7 @@
           const text = `until: not true within ${options?.within ?? "1m"}; ${last}`;
           throw refused ? new RefusedError(text, refused.status) : new Error(text);
         }
-        await driver.sleep(every);
+        await driver.sleep(pause());
       }
     },
     attempt: async (fn) => {
