@@ -1,7 +1,7 @@
-// Package chaos holds what everything in the harness shares: the exit codes, the
-// error for mistakes of the user, and how a project is found. The harness itself is
-// in its folders: campaign runs cases, each in a world of real processes or in a
-// simulation; cli is the command line.
+// Package chaos holds what all packages of the harness share: exit codes, the type of
+// user errors, and the search for a project. The harness itself is in its folders:
+// campaign runs cases, each in a world of real processes or in a simulation; cli is
+// the command line.
 package chaos
 
 import (

@@ -1,8 +1,8 @@
-// Package campaign runs many cases against one project and says what it found: a
-// case is a fresh state directory, a drive, a plan of faults, a recovery, a rest
-// and a verdict. Enumerate visits every effect point that a clean run passes;
-// Random draws plans from a seed; Replay runs one plan; Shrink makes a plan that
-// fails smaller.
+// Package campaign runs many cases against one project and reports its findings: a
+// case is a fresh state directory, client steps, a plan of faults, a recovery, a rest
+// and a verdict. Enumerate visits every effect point that a clean run passes; Random
+// draws plans from a seed; Replay runs one plan; Shrink makes a plan that fails
+// smaller.
 //
 // A case runs on real processes (package child) that kill themselves by SIGKILL
 // at the armed point. Its next server was started beforehand and waits with its

@@ -1,7 +1,7 @@
-// Package check says what must hold of a system that was killed: checkers are
-// functions over what was observed (the history) and over the SQLite files as
-// they were at each death and at rest. Each answers ok, or names the invariant
-// that does not hold with the facts that prove it.
+// Package check has the checkers of a system that was killed: functions over its
+// observed history and over the SQLite files as they were at each death and at rest.
+// Each answers ok, or names the invariant that does not hold with the facts that prove
+// it.
 package check
 
 import (

@@ -1,9 +1,9 @@
-// Package child is the server as the chaos harness runs it: a process that
-// evaluates the project's bundle ahead of time, waits for the harness to name the
-// state to serve, dies where it is armed, and says when nothing is left to do.
-// Orders come on standard input and replies go to standard output, as lines of
-// JSON (package process); the worker's console goes to standard error. The end
-// of standard input means that the harness is gone, and ends the process.
+// Package child is the server as the chaos harness runs it: a process that evaluates
+// the project's bundle ahead of time, waits for the harness to name the state to
+// serve, dies at the armed point, and reports when nothing is left to do. Orders come
+// on standard input and replies go to standard output, as lines of JSON (package
+// process); the worker's console goes to standard error. The end of standard input
+// means that the harness is gone, and ends the process.
 package child
 
 import (

@@ -1,5 +1,5 @@
-// Package confirm runs what a campaign has found on the user's own workerd, which is the
-// specification of what minido does, and says of each finding whether it is there, too.
+// Package confirm runs the findings of a campaign on the user's own workerd, the
+// specification of minido's behaviour, and reports which of them reproduce there.
 package confirm
 
 import (

@@ -1,4 +1,4 @@
-// Package corpus keeps the plans of a random campaign that came where none before had.
+// Package corpus stores the plans of a random campaign that reached something new.
 package corpus
 
 import (

@@ -1,6 +1,7 @@
-// Package cut says what a fault has cut of what clients did, by the history of a run:
-// requests whose answers were lost, frames that may or may not have arrived, and all that may
-// have become of them. It only reads; all of it is safe for concurrent use.
+// Package cut derives from the history of a run which client actions a fault
+// interrupted: requests whose answers were lost, frames that may or may not have
+// arrived, and all their possible outcomes. It only reads; all of it is safe for
+// concurrent use.
 package cut
 
 import (

@@ -1,5 +1,5 @@
-// Package demo shows a newcomer, in a screenful, what the project is about: a
-// real agent is killed in the middle of its work and goes on where it stopped.
+// Package demo shows a newcomer, in a screenful, what the project is about: a real
+// agent is killed in the middle of its work and continues where it stopped.
 package demo
 
 import (

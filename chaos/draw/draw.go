@@ -1,5 +1,5 @@
-// Package draw makes plans of faults at random, out of what a run without faults has passed
-// and of plans that are known to have come far.
+// Package draw makes random plans of faults from the effect points of a run without
+// faults and from plans of the corpus.
 package draw
 
 import (

@@ -1,6 +1,6 @@
-// Package drive does to a server what its users do: calls of agents' methods,
-// chat turns, HTTP requests. What was asked and answered goes into a history;
-// an answer that a kill has cut is unknown, not failed.
+// Package drive performs client steps on a server: calls of agents' methods, chat
+// turns, HTTP requests. What was asked and answered goes into a history; an answer
+// that a kill has cut is unknown, not failed.
 package drive
 
 import (

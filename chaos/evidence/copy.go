@@ -1,6 +1,5 @@
-// Package evidence reads what a server left, or is just writing, on disk,
-// without ever touching the server's own files through SQLite: it copies a
-// database and looks at the copy.
+// Package evidence reads the files of a server, running or dead, without ever opening
+// them through SQLite: it copies a database and reads the copy.
 package evidence
 
 import (

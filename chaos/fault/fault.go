@@ -1,6 +1,5 @@
-// Package fault is the language of what a campaign breaks: a fault is a named
-// value with a text form, a plan is a list of them on one line, and what is
-// printed can be given back verbatim.
+// Package fault is the language of faults: a fault is a named value with a text form,
+// a plan is a list of them on one line, and printed plans can be parsed again.
 //
 //	kill@commit:after(ResearchAgent/r1)/alarm#17   SIGKILL at that effect point
 //	power@commit:after(ResearchAgent/r1)/alarm#17  the machine loses power there: what was not synced may be gone; in simulation

@@ -1,7 +1,6 @@
-// Package fibers judges whether an agent's fibers survived what was done to
-// them. It reads the database of an agent (npm agents) as it was at each death
-// of the process and at the end, and holds it against what a correct recovery
-// means (see Check).
+// Package fibers judges whether an agent's fibers survived the faults of a run. It
+// reads the database of an agent (npm agents) as it was at each death of the process
+// and at the end, and holds it against what a correct recovery means (see Check).
 //
 // What the SDK writes is read from its own tables, cf_agents_runs and
 // cf_agents_fibers. What the recovery hook was given is known to the agent alone;

@@ -1,5 +1,5 @@
-// Package harness runs chaos campaigns on the project of a running server, as children
-// of its process: what the dashboard and the control API start, watch and walk through.
+// Package harness runs chaos campaigns on the project of a running server, as child
+// processes that the dashboard and the control API start, watch and walk through.
 package harness
 
 import (

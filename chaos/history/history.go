@@ -1,7 +1,7 @@
-// Package history records what can be observed of a run from outside: calls
-// and returns of clients, frames, starts, kills, recoveries, states of files.
-// It is the evidence that checkers judge and that a failed run leaves behind,
-// as one JSON object a line (NDJSON).
+// Package history records what is observable of a run from outside: calls and returns
+// of clients, frames, starts, kills, recoveries, states of files. It is the evidence
+// that checkers judge and that a failed run leaves behind, as one JSON object a line
+// (NDJSON).
 package history
 
 import (

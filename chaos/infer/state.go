@@ -1,7 +1,7 @@
-// Package infer finds invariants over several rows that held in every state of runs without a
-// fault: sums that stay the same, tables that count each other, references that lead
-// somewhere. It knows nothing of the project but its tables, and offers what it finds as
-// TypeScript that a scenario's invariant() can have.
+// Package infer finds invariants over several rows that held in every state of runs
+// without a fault: sums that stay constant, tables that count each other, valid
+// references. It knows nothing of the project but its tables, and offers what it finds
+// as TypeScript that a scenario's invariant() can have.
 package infer
 
 import (

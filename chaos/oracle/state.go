@@ -1,8 +1,8 @@
-// Package oracle compares what a system left at rest after a fault with what it
-// leaves when nothing goes wrong: the rows of its tables, its KV entries, its alarms,
-// what arrived at the effect sink, and what clients were told. It asks for no knowledge of the project. What
-// differs from run to run by itself (ids, times, random values) is learnt from runs
-// without faults, and left out.
+// Package oracle compares the state of a system at rest after a fault with that of
+// runs without faults: the rows of its tables, its KV entries, its alarms, the effects
+// that arrived at the sink, and what clients were told. It asks for no knowledge of
+// the project. What differs from run to run by itself (ids, times, random values) is
+// learnt from runs without faults, and left out.
 package oracle
 
 import (

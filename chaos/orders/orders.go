@@ -1,5 +1,5 @@
-// Package orders says in which orders the messages of a run may arrive: those that are worth
-// a run of their own, and those in which what was done at once is done one after the other. Its
+// Package orders enumerates the orders in which the messages of a run may arrive:
+// those that are worth a run, and the serial orders that they are compared with. Its
 // functions are safe for concurrent use.
 package orders
 

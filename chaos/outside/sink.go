@@ -1,5 +1,6 @@
-// Package outside has what a case's server talks to and what outlives it: a sink of its
-// effects, and a scripted model. Both write into the history of the case that runs.
+// Package outside has the services that a case's server talks to and that outlive it:
+// the effect sink and a scripted model. Both write into the history of the case that
+// runs.
 package outside
 
 import (

@@ -1,5 +1,5 @@
-// Package place says where in the source of a worker a fault struck, by the effect points that
-// a life has passed. All of it is safe for concurrent use.
+// Package place finds the place in a worker's source at which a fault struck, from the
+// effect points that a life has passed. All of it is safe for concurrent use.
 package place
 
 import (

@@ -1,5 +1,5 @@
-// Package symptom says what the symptoms of one bug have in common, so that they are one
-// finding: what is violated without the facts, and in which turn a fault struck. Its functions
+// Package symptom groups the symptoms of one bug into one finding: the violated
+// invariants without their facts, and the turn in which a fault struck. Its functions
 // are safe for concurrent use.
 package symptom
 

@@ -1,6 +1,6 @@
-// Package transcript judges whether a chat survived what was done to it: it
-// holds what an agent has stored of its conversation against what its clients
-// were told and what the scripted model said.
+// Package transcript judges whether a chat survived the faults of a run: it compares
+// the conversation that an agent has stored with what its clients were told and what
+// the scripted model said.
 //
 // Messages are read from the SDK's tables: cf_ai_chat_agent_messages (npm
 // @cloudflare/ai-chat to 0.10), cf_agents_session_messages (npm agents 0.32);

@@ -1,6 +1,5 @@
-// Package upstream is a model provider that runs on this machine and says what
-// a script says: the wire formats that agents use, with the faults that a test
-// needs and without a key or a network.
+// Package upstream is a scripted model provider on this machine: the wire formats that
+// agents use, with the faults that a test needs and without a key or a network.
 //
 // It speaks OpenAI Responses (POST /v1/responses, streamed or not; a stored
 // response goes on when its caller is gone, and GET /v1/responses/{id} retrieves

@@ -1,6 +1,6 @@
-// Package wait waits for conditions of the real world: a line in a log, a row
-// in a file that another process writes. A caller states what it waits for and
-// how long at most; nothing here sleeps for a guessed time and hopes.
+// Package wait waits for conditions of the real world: a line in a log, a row in a
+// file that another process writes. A caller states what it waits for and how long at
+// most; nothing here sleeps for a guessed time and hopes.
 package wait
 
 import (

@@ -1,7 +1,8 @@
-// Package workerd has a project run under the wrangler that its user has installed, whose
-// workerd is the specification of what minido does. It finds wrangler, starts `wrangler dev`
-// on a state directory, whose layout minido's is too, says when a system is at rest that
-// nobody can ask for that, and places a SIGKILL at the moment at which a finding's death came.
+// Package workerd runs a project under the wrangler that its user has installed, whose
+// workerd is the specification of minido's behaviour. It finds wrangler, starts
+// `wrangler dev` on a state directory, whose layout minido's is too, says when a
+// system is at rest that nobody can ask for that, and places a SIGKILL at the moment
+// at which a finding's death came.
 package workerd
 
 import (

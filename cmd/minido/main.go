@@ -1,5 +1,5 @@
-// Command minido runs Cloudflare Workers and Durable Objects on this machine,
-// and breaks them on purpose.
+// Command minido runs Cloudflare Workers and Durable Objects on this machine, and
+// injects faults into them.
 package main
 
 import (

@@ -1,6 +1,6 @@
-// Package objectid derives and checks the ids of Durable Objects, byte for byte
-// as workerd does (src/workerd/server/actor-id-impl.c++), so that a name leads
-// to the same database file under either tool.
+// Package objectid derives and validates the ids of Durable Objects, byte for byte as
+// workerd does (src/workerd/server/actor-id-impl.c++), so that a name leads to the
+// same database file under either tool.
 //
 // An id is 32 bytes. The second half is a keyed hash of the first, under a key
 // that belongs to the namespace: an id is therefore valid in one namespace

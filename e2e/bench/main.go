@@ -1,6 +1,6 @@
-// Command bench measures minido from outside, as a user meets it: how long a
-// project takes to its first answer, how soon an agent that was killed has
-// recovered, requests a second, memory. It prints one table and judges nothing.
+// Command bench measures minido from outside, as a user sees it: the time to a
+// project's first answer, the recovery of a killed agent, requests a second, memory.
+// It prints one table and judges nothing.
 //
 // Beside minido stand the goals that were set for it, a bare net/http server
 // (what the machine and the generator of load can do), and, where they are

@@ -1,5 +1,5 @@
-// Command mutants changes the code that promises durability, one line at a time,
-// and looks whether a test notices. `make mutants` runs it.
+// Command mutants changes the code that promises durability, one line at a time, and
+// checks that a test notices. `make mutants` runs it.
 //
 // It covers the path of a commit and the index of alarms (targets.go): it deletes
 // statements, swaps neighbours, negates conditions, moves bounds by one, drops

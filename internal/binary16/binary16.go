@@ -1,4 +1,5 @@
-// Package binary16 converts numbers of 16 bits (IEEE 754 binary16), which Go has no type for.
+// Package binary16 converts 16-bit floating-point numbers (IEEE 754 binary16), which
+// Go has no type for.
 package binary16
 
 import "math"

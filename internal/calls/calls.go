@@ -1,7 +1,7 @@
-// Package calls makes a worker that calls the whole API of a worker with odd
-// arguments: functions, constructors, methods, getters and setters of the web platform,
-// of node: modules, of ECMAScript and of bindings, at random but from a seed. Two
-// runtimes are compared by what each call gives. Each call is written out in the
+// Package calls generates a worker that calls the whole API of a worker with unusual
+// arguments: functions, constructors, methods, getters and setters of the web
+// platform, of node: modules, of ECMAScript and of bindings, at random from a seed.
+// Two runtimes are compared by what each call gives. Each call is written out in the
 // source, since texts of errors show it. Only tests import this package.
 package calls
 

@@ -1,7 +1,7 @@
-// Package clock hands time in. Everything that reads the time or waits for it
-// takes a Clock through its constructor, so that a test or a simulation can
-// decide what time it is. This is the only package that may call time.Now,
-// time.AfterFunc and their relatives; a lint test enforces it.
+// Package clock is injected time. Everything that reads the time or waits for it takes
+// a Clock through its constructor, so that a test or a simulation can decide what time
+// it is. This is the only package that may call time.Now, time.AfterFunc and their
+// relatives; a lint test enforces it.
 package clock
 
 import (

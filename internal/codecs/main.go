@@ -1,5 +1,5 @@
-// Command codecs fetches the codecs of pictures that a binary carries out of the Go
-// modules that have them, and checks their digests. "make build" runs it.
+// Command codecs fetches the image codecs that a binary contains from the Go modules
+// that have them, and checks their digests. "make build" runs it.
 package main
 
 import (

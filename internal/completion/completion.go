@@ -1,5 +1,5 @@
-// Package completion generates the completions of shells from a command line in kong:
-// subcommands, flags, and the values of flags that have a fixed set.
+// Package completion generates shell completions from a kong command line:
+// subcommands, flags, and the values of flags with a fixed set.
 package completion
 
 import (

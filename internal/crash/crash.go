@@ -1,4 +1,4 @@
-// Package crash ends a process after a panic with a report for people. A panic is always
+// Package crash ends a process after a panic with a readable report. A panic is always
 // a mistake of minido's: what a project does wrong is an exception or a diagnostic.
 package crash
 

@@ -1,6 +1,6 @@
-// Command dead names the functions and methods of a module that no program and no test of it
-// uses: `go run ./internal/dead ./...`. It ends with 1 if there are any, and with 2 if the
-// packages cannot be loaded.
+// Command dead lists the functions and methods of a module that no program and no test
+// of it uses: `go run ./internal/dead ./...`. It ends with 1 if there are any, and
+// with 2 if the packages cannot be loaded.
 //
 // A function is used if something that is used mentions it. Methods are used, too, if their
 // type implements an interface of another module, or one of this module whose method is used,

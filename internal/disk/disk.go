@@ -1,7 +1,7 @@
-// Package disk is the files that have to survive: what reaches them, and what a
-// loss of power leaves of it. A nil *Disk is the system's files and nothing
-// else. A *Disk from New also keeps in memory, for each file and directory, what
-// is durable and what has been written since the last sync, so that Fall can
+// Package disk is the file system for files that must survive: the data that reaches
+// them, and what a power loss leaves of it. A nil *Disk is the system's files and
+// nothing else. A *Disk from New also keeps in memory, for each file and directory,
+// what is durable and what has been written since the last sync, so that Fall can
 // write the files as a loss of power at that moment might leave them.
 //
 // The model is that of POSIX, which promises less than most file systems keep:

@@ -1,5 +1,5 @@
-// Package elementary has the functions of ECMAScript's Math with the bits that V8
-// gives, on every machine (ECMA-262, section 21.3.2, leaves them to the engine).
+// Package elementary has the functions of ECMAScript's Math with V8's exact results,
+// on every machine (ECMA-262, section 21.3.2, leaves them to the engine).
 //
 // V8's own are of two kinds. Most round correctly: the result is the double nearest
 // to the true value. These are computed in two doubles, good to some 2^-75; where

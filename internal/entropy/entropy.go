@@ -1,6 +1,6 @@
-// Package entropy hands randomness in: from the operating system, or from a
-// seed. It is the only package that may import math/rand or crypto/rand's
-// Reader; a lint test enforces it.
+// Package entropy is injected randomness: from the operating system, or from a seed.
+// It is the only package that may import math/rand or crypto/rand's Reader; a lint
+// test enforces it.
 package entropy
 
 import (

@@ -1,4 +1,4 @@
-// Package filepages gives back what a process has mapped of its own program. A start runs code that
-// serving does not need, a bundler above all; its pages count as memory of the process for as
-// long as nothing else needs the room.
+// Package filepages unmaps the pages of the process's own program. A start runs code
+// that serving does not need, a bundler above all; its pages count as memory of the
+// process for as long as nothing else needs the room.
 package filepages

@@ -1,6 +1,6 @@
-// Package golden compares what a test found with a file that is checked in, and
-// rewrites the file with "go test -update". Only tests import it. The flag is
-// defined here once: a test binary can have one flag of a name.
+// Package golden compares the result of a test with a checked-in file, and rewrites
+// the file with "go test -update". Only tests import it. The flag is defined here
+// once: a test binary can have one flag of a name.
 package golden
 
 import (

@@ -1,5 +1,5 @@
-// Package heap is a priority queue whose items know where they stand, so that
-// any of them can be taken out or moved: timers, alarms.
+// Package heap is a priority queue whose items know their position, so that any of
+// them can be removed or moved: timers, alarms.
 package heap
 
 import (

@@ -1,7 +1,7 @@
 // Package house holds the project's own checks, as tests: the import table of
 // ARCHITECTURE.md, and lints for the rules that no public linter knows (time,
-// chance and goroutines are handed in; nothing depends on the order of a map;
-// databases are opened by SQLite alone). It has no API and nothing imports it.
+// randomness and goroutines are injected; nothing depends on the order of a map; only
+// SQLite opens databases). It has no API and nothing imports it.
 //
 // Each lint is also run over a planted file under testdata/lint, in which the
 // lines that must be found carry a comment "// want: RULE". A lint that stops

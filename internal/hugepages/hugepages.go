@@ -1,7 +1,7 @@
-// Package hugepages has Go's heap lie in pages of 2 MB where Linux gives them to who asks.
-// A process that starts touches a hundred megabytes for the first time; with pages of
-// 4 kB each of them interrupts it 25,000 times, which on virtual machines is up to half
-// of its start.
+// Package hugepages places Go's heap in pages of 2 MB if Linux provides them on
+// request. A process that starts touches a hundred megabytes for the first time; with
+// pages of 4 kB each of them interrupts it 25,000 times, which on virtual machines is
+// up to half of its start.
 package hugepages
 
 import (

@@ -1,8 +1,7 @@
-// Package killpoint names the moments at which a crash can matter. An effect
-// (a commit, a write of the alarm index, a frame to a client, ...) has two
-// points, before and after; between two points a crash is indistinguishable
-// from a crash at the first of them, so visiting every point visits every
-// crash state.
+// Package killpoint names the effect points: the moments at which a crash can matter.
+// An effect (a commit, a write of the alarm index, a frame to a client, ...) has two
+// points, before and after; between two points a crash is indistinguishable from a
+// crash at the first of them, so visiting every point visits every crash state.
 //
 // A nil *Points is switched off for good, one made with Options.Off until a
 // crash is armed; both cost one predictable branch.

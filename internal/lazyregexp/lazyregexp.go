@@ -1,5 +1,5 @@
-// Package lazyregexp has regular expressions that are compiled at their first use. A
-// process that starts would compile a hundred of them, and needs a few.
+// Package lazyregexp compiles regular expressions at their first use. A process that
+// starts would compile a hundred of them, and needs a few.
 package lazyregexp
 
 import (

@@ -1,5 +1,5 @@
 // Package licenses holds the licence texts of everything that is compiled into the
-// binary: the modules of all released systems, and Go itself. The file is written by
+// binary: the modules of all released platforms, and Go itself. The file is written by
 // "go test ./internal/licenses -update", and the test fails when it is out of date.
 package licenses
 

@@ -1,8 +1,7 @@
-// Package netx is the network as the rest of minido sees it: one HTTP exchange
-// (Dialer), bodies that are pulled, and WebSockets coupled to event.Socket. The
-// real network (Real) runs on goroutines that the scheduler starts; Memory
-// answers from functions within the process and needs none, which is what a
-// simulation runs on.
+// Package netx is the network interface of minido: one HTTP exchange (Dialer), bodies
+// that are pulled, and WebSockets coupled to event.Socket. The real network (Real)
+// runs on goroutines that the scheduler starts; Memory answers from functions within
+// the process and needs none, which is what a simulation runs on.
 //
 // WebSocket framing is implemented here and not taken from a library: in
 // production a Close frame is answered by the worker (a socket whose peer has

@@ -1,7 +1,8 @@
-// Package planted holds bugs that a minido can be linked with, to prove that the chaos
-// harness finds them: `go build -ldflags "-X minido.dev/minido/internal/planted.linked=yes"`.
-// In the minido that users get they are false, whatever the environment says. It is the
-// linker that chooses, so that the tests that need such a minido compile nothing.
+// Package planted holds bugs that a minido can be linked with, to verify that the
+// chaos harness finds them: `go build -ldflags "-X
+// minido.dev/minido/internal/planted.linked=yes"`. In the minido that users get they
+// are false, whatever the environment says. It is the linker that chooses, so that the
+// tests that need such a minido compile nothing.
 package planted
 
 import "os"

@@ -1,5 +1,5 @@
-// Command preludes compiles the JavaScript of minido ahead, for runtime/engine/prepared.
-// "make build" runs it.
+// Command preludes compiles minido's own JavaScript ahead of time, for
+// runtime/engine/prepared. "make build" runs it.
 package main
 
 import (

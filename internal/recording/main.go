@@ -1,6 +1,6 @@
-// Command recording runs a program and draws what it prints, when it prints it, as an
-// animated SVG: go run ./internal/recording -out docs/demo.svg bin/minido demo. The
-// times are those of the run; the picture needs no script and no network.
+// Command recording runs a program and writes its timed output as an animated SVG: go
+// run ./internal/recording -out docs/demo.svg bin/minido demo. The times are those of
+// the run; the picture needs no script and no network.
 package main
 
 import (

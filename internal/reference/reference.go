@@ -1,6 +1,6 @@
-// Package reference runs workerd for differential tests: the same input goes to
-// it and to minido, and the answers are compared. Only tests import it. They
-// skip where the reference is not installed; `make differential` installs it.
+// Package reference runs workerd for differential tests: it gets the same input as
+// minido, and the answers are compared. Only tests import it. They skip where the
+// reference is not installed; `make differential` installs it.
 package reference
 
 import (

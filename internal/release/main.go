@@ -1,7 +1,7 @@
-// Command release builds minido for every supported system from one commit: stripped
-// binaries in archives, their checksums, and a list of what is inside (CycloneDX).
-// The same commit gives the same bytes; -check builds this machine's binary twice, in
-// two folders and with separate build caches, and compares. "make release" runs it.
+// Command release builds minido for every supported platform from one commit: stripped
+// binaries in archives, their checksums, and an SBOM (CycloneDX). The same commit
+// gives the same bytes; -check builds this machine's binary twice, in two folders and
+// with separate build caches, and compares. "make release" runs it.
 package main
 
 import (

@@ -1,7 +1,7 @@
-// Command site makes the documentation a static site: every page of docs/, the README
-// as its start, a search that runs in the browser, and light and dark colours. Pages
-// need no network when they are read. A link that leads nowhere fails the build.
-// "make docs" runs it.
+// Command site builds the documentation as a static site: every page of docs/, the
+// README as its start page, a search that runs in the browser, and light and dark
+// colours. Pages need no network when they are read. A link that leads nowhere fails
+// the build. "make docs" runs it.
 package main
 
 import (

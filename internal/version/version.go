@@ -1,6 +1,6 @@
-// Package version says which minido this is. VERSION is the one place that holds
-// the number; the commit and its date come from the linker (releases) or from what
-// the go command records of a build.
+// Package version identifies the version of minido. VERSION is the one place that
+// holds the number; the commit and its date come from the linker (releases) or from
+// what the go command records of a build.
 package version
 
 import (

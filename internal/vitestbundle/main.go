@@ -1,6 +1,6 @@
-// Command vitestbundle makes the vitest that a binary carries for projects without one:
-// npm vitest as one minified module, with the licences of the packages in it. The same
-// packages give the same bytes. "make build" runs it.
+// Command vitestbundle builds the vitest that a binary contains for projects without
+// one: npm vitest as one minified module, with the licences of the packages in it. The
+// same packages give the same bytes. "make build" runs it.
 package main
 
 import (

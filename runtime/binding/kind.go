@@ -1,8 +1,8 @@
-// Package binding is the registry of what a worker can have on env. Each kind of
-// binding has a folder below this one, and in it kind.json: what the wrangler
-// file may say of it, where its state is, what start-up prints, what to do where
-// it is absent, and what docs/compatibility.md says. The config reader, the table
-// that start-up prints, env and the documentation are derived from these files.
+// Package binding is the registry of the kinds of bindings on env. Each kind of
+// binding has a folder below this one, and in it kind.json: what the wrangler file may
+// say of it, where its state is, what start-up prints, what to do where it is absent,
+// and what docs/compatibility.md says. The config reader, the table that start-up
+// prints, env and the documentation are derived from these files.
 //
 // A kind that minido offers has its code in the same folder: a driver
 // (runtime/binding/driver), named in runtime/binding/drivers. This package is

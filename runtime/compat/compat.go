@@ -1,6 +1,6 @@
-// Package compat is workerd's compatibility flags: their names, the dates from
-// which they are on, and what minido makes of each. Code that depends on a flag
-// names its constant, so that a test can hold the table against the code.
+// Package compat has workerd's compatibility flags: their names, the dates from which
+// they are on, and their effect in minido. Code that depends on a flag names its
+// constant, so that a test can hold the table against the code.
 package compat
 
 import (

@@ -1,6 +1,6 @@
-// Package control is the API by which people and tools look at and act on a
-// running server: list its objects, evict, reset, abort or crash them, fire
-// their alarms, query and export their databases (docs/control.md).
+// Package control is the API through which people and tools inspect and control a
+// running server: list its objects, evict, reset, abort or crash them, fire their
+// alarms, query and export their databases (docs/control.md).
 //
 // It has a listener of its own, away from the worker's origin, because what it
 // can do must be out of reach of the worker, of the pages that the worker

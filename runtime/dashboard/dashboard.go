@@ -1,6 +1,6 @@
-// Package dashboard is the pages of `minido dashboard`: a program in TypeScript
-// that runs in the browser and asks the control API (docs/control.md). It holds
-// nothing of a server: whoever has no token sees an empty frame.
+// Package dashboard is the pages of `minido dashboard`: a TypeScript program that runs
+// in the browser and uses the control API (docs/control.md). It holds nothing of a
+// server: whoever has no token sees an empty frame.
 package dashboard
 
 import (

@@ -1,6 +1,6 @@
-// Package doctor says what of a project will not run here, before it runs. It starts
-// the worker as "minido dev" does, but on empty state in a temporary directory and
-// without a listener, and looks at its configuration and its sources.
+// Package doctor reports what in a project will not run here, before it runs. It
+// starts the worker as "minido dev" does, but on empty state in a temporary directory
+// and without a listener, and looks at its configuration and its sources.
 package doctor
 
 import (

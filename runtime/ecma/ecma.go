@@ -1,6 +1,6 @@
-// Package ecma makes goja's language that of V8: ECMAScript as a worker meets it in
-// workerd, in what it computes, refuses and says. Each sub-package is one part of the
-// language and amends goja's built-ins in place:
+// Package ecma makes goja's language behave like V8's: ECMAScript as a worker sees it
+// in workerd, with its results, refusals and texts. Each sub-package is one part of
+// the language and amends goja's built-ins in place:
 //
 //   - builtin: how built-ins are amended, conversions, kinds and limits of values, and
 //     how V8's messages show a value;

@@ -1,4 +1,4 @@
-// Package engine owns a goja runtime and the one loop that may touch it.
+// Package engine owns a goja runtime and the one event loop that may touch it.
 //
 // Everything that happens in an isolate happens in turns. A turn starts with
 // one event (a request, a timer, a completed operation), runs JavaScript until

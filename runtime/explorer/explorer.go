@@ -1,7 +1,7 @@
-// Package explorer answers the API that wrangler dev offers below
-// /cdn-cgi/local/explorer, with which tools look at and edit what the bindings of the
-// running workers store (miniflare: workers/local-explorer). Its pages are wrangler's
-// own and are not here: `minido dashboard` is what people look at.
+// Package explorer serves wrangler dev's API below /cdn-cgi/local/explorer, through
+// which tools read and edit the bindings of the running workers (miniflare:
+// workers/local-explorer). Its pages are wrangler's own and are not here: `minido
+// dashboard` is what people look at.
 package explorer
 
 import (

@@ -1,6 +1,6 @@
-// Package feed is what happens in a running server, as a list that any number of
-// observers follow while it grows: what workers log, what the listener answers,
-// what happens to the server, and the effect points that its objects pass.
+// Package feed is the list of events of a running server, which any number of
+// observers follow while it grows: logs of workers, requests, events of the server,
+// and the effect points of its objects.
 package feed
 
 import (

@@ -1,7 +1,7 @@
-// Package gateway is the door to the network: an HTTP/1.1 server that turns
-// what clients send into event.Request values, writes event.Response values
-// back, and owns the clients' WebSockets, so that these outlive the objects
-// that talk through them (hibernation). It knows nothing of JavaScript.
+// Package gateway is the connection to the network: an HTTP/1.1 server that turns
+// requests into event.Request values, writes event.Response values back, and owns the
+// clients' WebSockets, so that these outlive the objects that use them (hibernation).
+// It knows nothing of JavaScript.
 package gateway
 
 import (

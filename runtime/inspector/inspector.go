@@ -1,7 +1,7 @@
-// Package inspector speaks enough of the Chrome DevTools Protocol for the console of
-// DevTools and of editors: what workers log, with the objects, the worker's sources,
-// expressions that are evaluated between turns, and CPU profiles. What it does not have is refused by name
-// (docs/compatibility.md, "inspector").
+// Package inspector implements enough of the Chrome DevTools Protocol for the console
+// of DevTools and of editors: logs of workers, with their objects, the worker's
+// sources, expressions that are evaluated between turns, and CPU profiles. What it
+// does not have is refused by name (docs/compatibility.md, "inspector").
 //
 // Like every inspector it lets whoever connects run code, so it listens on loopback
 // alone, takes no Host header but a loopback name with its port, or "localhost" (DNS rebinding), no page

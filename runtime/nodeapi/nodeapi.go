@@ -1,5 +1,5 @@
-// Package nodeapi holds the `node:` modules that Workers offer under the
-// compatibility flag nodejs_compat, and the globals that come with it.
+// Package nodeapi holds the `node:` modules of Workers under the compatibility flag
+// nodejs_compat, and the globals that come with it.
 //
 // A module is made at its first import and cached per runtime. Its value is
 // the CommonJS exports object, without a property `default`: the interop of

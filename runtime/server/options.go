@@ -1,5 +1,5 @@
-// Package server wires a worker project together and runs it: configuration,
-// bundle, isolate, durable objects, alarms, and the listener in front.
+// Package server wires and runs a worker project: configuration, bundle, isolate,
+// Durable Objects, alarms, and the listener.
 package server
 
 import (

@@ -1,5 +1,5 @@
-// Package webapi is the web platform of an isolate: what the WHATWG and W3C
-// specifications define and Workers offer, as globals of one engine.Engine.
+// Package webapi is the web platform of an isolate: the WHATWG and W3C specifications
+// that Workers implement, as globals of one engine.Engine.
 //
 // Each specification's part is a package of its own; this one puts them together.
 // Globals are made at their first use (engine.Lazies.Global), so that a worker pays

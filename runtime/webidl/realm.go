@@ -1,6 +1,6 @@
-// Package webidl is what every part of the web platform is made with: the
-// conversions of Web IDL, workerd's texts for wrong arguments, promises,
-// sequences, iterators and DOMException. It knows no interface of the platform.
+// Package webidl is the base of every part of the web platform: the conversions of Web
+// IDL, workerd's texts for wrong arguments, promises, sequences, iterators and
+// DOMException. It knows no interface of the platform.
 package webidl
 
 import (

@@ -1,7 +1,6 @@
-// Package world runs a whole server as a simulation: on the goroutine that asks
-// it to go on, with virtual time, with the order of events chosen by a seed, with
-// clients and upstreams in the same process, and with deaths that leave what
-// SIGKILL leaves.
+// Package world runs a whole server as a simulation: on the caller's goroutine, with
+// virtual time, with an order of events chosen by a seed, with clients and upstreams
+// in the same process, and with deaths that leave what SIGKILL leaves.
 //
 // Everything that happens is a function of the options and of what the caller
 // does: the same seed gives the same history, byte for byte.

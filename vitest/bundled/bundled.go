@@ -1,7 +1,7 @@
-// Package bundled holds npm vitest as one module, for projects that have none installed.
-// The file is not in the repository: "make build" makes it from the packages that
-// fixtures/testing installs (internal/vitestbundle). A binary that was built without it
-// has no vitest of its own.
+// Package bundled holds npm vitest as one module, for projects without their own. The
+// file is not in the repository: "make build" makes it from the packages that
+// fixtures/testing installs (internal/vitestbundle). A binary that was built without
+// it has no vitest of its own.
 package bundled
 
 import (

@@ -1,5 +1,5 @@
-// Package coverage reports which of a project's code its tests have run, as vitest does
-// with its provider istanbul: tables, lcov, istanbul's json, html, thresholds.
+// Package coverage reports which of a project's code its tests have run, like vitest's
+// provider istanbul: tables, lcov, istanbul's json, html, thresholds.
 package coverage
 
 import (

@@ -1,5 +1,5 @@
-// Package report writes the outcome of a run of suites for people and for
-// machines, in the forms that vitest's reporters have.
+// Package report writes the results of test runs for people and programs, in the
+// formats of vitest's reporters.
 package report
 
 import (

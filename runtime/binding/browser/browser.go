@@ -1,4 +1,4 @@
-// Package browser is Browser Rendering, with a Chromium of this machine: a process
+// Package browser is Browser Rendering, with a Chromium on this machine: one process
 // for each session, driven over its DevTools protocol.
 package browser
 

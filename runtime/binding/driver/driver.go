@@ -1,6 +1,6 @@
-// Package driver is what a kind of binding implements so that workers can use it:
-// it makes the property of env. The kinds are data (runtime/binding); the drivers
-// are listed in runtime/binding/drivers, and runtime/server runs them.
+// Package driver is the interface that a kind of binding implements: it makes the
+// property of env. The kinds are data (runtime/binding); the drivers are listed in
+// runtime/binding/drivers, and runtime/server runs them.
 package driver
 
 import (

@@ -1,4 +1,4 @@
-// Package drivers lists the kinds of bindings that minido offers. A new kind is a
+// Package drivers lists the kinds of bindings that minido supports. A new kind is a
 // folder below runtime/binding, and a line here.
 package drivers
 

@@ -1,6 +1,6 @@
-// Package helloworld is the hello world binding, which wrangler's authors try their
-// tools with: a value that is set and got. It is kept in a Durable Object of the
-// platform's own, in miniflare's files (miniflare: plugins/hello-world).
+// Package helloworld is the hello world binding, a stored value with which wrangler's
+// authors test their tools. It is kept in a Durable Object of the platform's own, in
+// miniflare's files (miniflare: plugins/hello-world).
 package helloworld
 
 import (

@@ -1,5 +1,5 @@
-// Package hyperdrive is Hyperdrive as it is in development: a host name that leads
-// to a local database (workerd: api/hyperdrive.h).
+// Package hyperdrive is Hyperdrive in development: a host name that resolves to a
+// local database (workerd: api/hyperdrive.h).
 package hyperdrive
 
 import (

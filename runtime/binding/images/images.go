@@ -1,6 +1,6 @@
-// Package images is the images binding: pictures are read, transformed and written by
-// package picture, hosted ones are kept in miniflare's files (miniflare:
-// plugins/images, workers/images).
+// Package images is the images binding: package picture reads, transforms and writes
+// pictures; hosted ones are stored in miniflare's files (miniflare: plugins/images,
+// workers/images).
 package images
 
 import (

@@ -1,5 +1,5 @@
-// Package sendemail is the send_email binding: messages are checked as miniflare
-// checks them and written to v3/email, for the developer to read. Nothing is sent.
+// Package sendemail is the send_email binding: messages are validated as by miniflare
+// and written to v3/email, for the developer to read. Nothing is sent.
 package sendemail
 
 import (

@@ -1,5 +1,5 @@
-// Package versionmetadata is the version_metadata binding: what a deployment would
-// be known by.
+// Package versionmetadata is the version_metadata binding: the identity of a
+// deployment.
 package versionmetadata
 
 import (

@@ -1,5 +1,5 @@
-// Package workerloader is the Worker Loader: workers whose code a worker hands
-// over while it runs, each in an isolate of its own.
+// Package workerloader is the Worker Loader: workers whose code is supplied at run
+// time by another worker, each in an isolate of its own.
 package workerloader
 
 import (

@@ -1,4 +1,4 @@
-// Package circles finds what imports itself by way of others.
+// Package circles finds circular imports.
 package circles
 
 // Of are those of n nodes that lie on a circle of two or more: from each a path leads back

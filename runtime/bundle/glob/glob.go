@@ -1,4 +1,4 @@
-// Package glob matches paths with patterns, and expands import.meta.glob of vite.
+// Package glob matches paths with patterns, and expands vite's import.meta.glob.
 package glob
 
 import (

@@ -1,5 +1,5 @@
-// Package manifest reads package.json files: which package a file belongs to, and what that
-// declares.
+// Package manifest reads package.json files: the package of a file, and its
+// declarations.
 package manifest
 
 import (

@@ -1,4 +1,4 @@
-// Package programs keeps the compiled programs of modules on disk, so that a process
+// Package programs stores the compiled programs of modules on disk, so that a process
 // compiles nothing that an earlier one has compiled.
 package programs
 

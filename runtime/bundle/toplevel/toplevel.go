@@ -1,5 +1,5 @@
-// Package toplevel finds what a bundle that esbuild made declares in its one
-// scope, and the regions of its modules, from tokens alone.
+// Package toplevel finds the top-level declarations of a bundle that esbuild made, and
+// the regions of its modules, from tokens alone.
 package toplevel
 
 import (

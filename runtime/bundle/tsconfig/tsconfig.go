@@ -1,4 +1,5 @@
-// Package tsconfig finds and merges tsconfig files, for who transforms one file at a time.
+// Package tsconfig finds and merges tsconfig files, for transforms of one file at a
+// time.
 package tsconfig
 
 import (

@@ -1,4 +1,5 @@
-// Package uses is a file that says which modules earlier processes evaluated, in their order.
+// Package uses is a file that lists the modules that earlier processes evaluated, in
+// their order.
 package uses
 
 import (

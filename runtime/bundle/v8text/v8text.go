@@ -1,4 +1,4 @@
-// Package v8text tells what is wrong with a program in V8's words.
+// Package v8text describes syntax errors of a program with V8's texts.
 package v8text
 
 import (

@@ -1,6 +1,6 @@
-// Package buffers is what goja's ArrayBuffers and typed arrays lack (ECMA-262, sections
-// 23.2 and 25.1): resizable and shared buffers, buffers that only their owner may
-// detach, arrays of users' constructors. Everything is loop-confined.
+// Package buffers adds what goja's ArrayBuffers and typed arrays lack (ECMA-262,
+// sections 23.2 and 25.1): resizable and shared buffers, buffers that only their owner
+// may detach, arrays of users' constructors. Everything is loop-confined.
 package buffers
 
 import (

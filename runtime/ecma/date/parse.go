@@ -1,4 +1,4 @@
-// Package date reads dates as V8 does (ECMA-262, section 21.4), in UTC.
+// Package date parses dates as V8 does (ECMA-262, section 21.4), in UTC.
 package date
 
 import (

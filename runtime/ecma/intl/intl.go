@@ -1,6 +1,6 @@
-// Package intl is Intl (ECMA-402), the methods of the language that go through
-// it, and Intl.Segmenter (UAX #29). Its data is en-US, production's default, and
-// that of intldata.
+// Package intl is Intl (ECMA-402), the methods of the language that use it, and
+// Intl.Segmenter (UAX #29). Its data is en-US, production's default, and that of
+// intldata.
 package intl
 
 import (

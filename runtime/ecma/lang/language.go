@@ -1,5 +1,5 @@
-// Package lang is what goja lacks of ECMAScript and what V8 adds to it: iterator
-// helpers, groupBy, stacks of errors, weak references, code from strings,
+// Package lang adds the parts of ECMAScript that goja lacks, and V8's additions:
+// iterator helpers, groupBy, stacks of errors, weak references, code from strings,
 // disposable stacks.
 package lang
 

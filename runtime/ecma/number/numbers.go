@@ -1,5 +1,4 @@
-// Package number is what goja's Number, BigInt and Math are amended by. Everything is
-// loop-confined.
+// Package number amends goja's Number, BigInt and Math. Everything is loop-confined.
 package number
 
 import (

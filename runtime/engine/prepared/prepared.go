@@ -1,7 +1,7 @@
-// Package prepared holds the compiled programs of minido's own JavaScript, so that a process
-// that starts does not compile them. They are files that are not in the repository: "make
-// build" makes them (internal/preludes). A binary that was built without them, or with those
-// of other sources, compiles what it uses.
+// Package prepared holds minido's own JavaScript as compiled programs, so that a
+// starting process does not compile it. They are files that are not in the repository:
+// "make build" makes them (internal/preludes). A binary that was built without them,
+// or with those of other sources, compiles what it uses.
 package prepared
 
 import (

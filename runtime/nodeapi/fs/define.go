@@ -1,4 +1,4 @@
-// Package fs holds node:fs: /bundle, /tmp and /dev, as workerd shows them.
+// Package fs holds node:fs: /bundle, /tmp and /dev, as in workerd.
 package fs
 
 import (

@@ -1,5 +1,5 @@
-// Package misc holds modules that Workers have for programs which merely import them, and those
-// whose work minido cannot do.
+// Package misc holds modules that exist only so that programs can import them, and
+// modules that minido cannot implement.
 package misc
 
 import (

@@ -1,6 +1,6 @@
-// Package node is what every package of node: modules is made with: the registry of
-// their definitions, the modules of one isolate, checks of arguments with Node's
-// errors, bytes and Buffers, and the tables of what Workers export and minido refuses.
+// Package node is the base of every package of node: modules: the registry of their
+// definitions, the modules of one isolate, argument checks with Node's errors, bytes
+// and Buffers, and the tables of what Workers export and minido refuses.
 package node
 
 import (

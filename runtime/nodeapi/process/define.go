@@ -1,4 +1,5 @@
-// Package process holds node:process and what tells about the process: module, os, perf_hooks, constants.
+// Package process holds node:process and the modules that describe the process:
+// module, os, perf_hooks, constants.
 package process
 
 import (

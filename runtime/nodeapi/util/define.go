@@ -1,4 +1,5 @@
-// Package util holds node:util and what compares and shows values: assert, console, test.
+// Package util holds node:util and the modules that compare and print values: assert,
+// console, test.
 package util
 
 import (

@@ -1,5 +1,5 @@
-// Package exchange is one HTTP exchange with whoever answers it: the way there,
-// the redirects on it, and what its failure is in JavaScript.
+// Package exchange is one HTTP exchange with any server: routing, redirects, and
+// failures as JavaScript sees them.
 package exchange
 
 import (

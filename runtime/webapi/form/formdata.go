@@ -1,5 +1,5 @@
-// Package form is FormData, how forms are written and read as bodies, and what
-// else of the platform has a body and a media type of its own.
+// Package form is FormData, the serialization and parsing of forms as bodies, and the
+// other platform types that have a body and a media type.
 package form
 
 import (

@@ -1,5 +1,5 @@
-// Package html is HTMLRewriter: it splits documents as they come in, selects
-// elements and gives them to handlers (workerd: api/html-rewriter.h).
+// Package html is HTMLRewriter: it tokenizes documents as they arrive, selects
+// elements and passes them to handlers (workerd: api/html-rewriter.h).
 package html
 
 import (

@@ -1,5 +1,5 @@
-// Package inspect is console, and how it and util.inspect show values: as Node's
-// util.inspect does, platform objects as workerd does.
+// Package inspect is console, and the formatting of values by it and util.inspect:
+// like Node's util.inspect, with platform objects as in workerd.
 package inspect
 
 import (

@@ -1,5 +1,5 @@
-// Package performance is the timeline of an isolate: performance.now, mark,
-// measure, and those who observe it (Performance Timeline, User Timing).
+// Package performance is the timeline of an isolate: performance.now, mark, measure,
+// and observers (Performance Timeline, User Timing).
 package performance
 
 import (

@@ -1,6 +1,5 @@
-// Package scope is what the global scope has beside the interfaces of the other
-// packages: self, origin, timers, queueMicrotask, scheduler, navigator and the
-// object Cloudflare.
+// Package scope has the members of the global scope that no other package has: self,
+// origin, timers, queueMicrotask, scheduler, navigator and the object Cloudflare.
 package scope
 
 import (

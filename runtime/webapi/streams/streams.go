@@ -1,7 +1,7 @@
-// Package streams is the Streams standard of an isolate, with what workerd adds:
-// identity and fixed length streams, text coding, compression, and streams as
-// bodies. Other packages reach a stream through the methods of Streams, Fed,
-// Drained and Drainer alone; how a stream keeps its state is not theirs to know.
+// Package streams is the Streams standard of an isolate, with workerd's additions:
+// identity and fixed length streams, text coding, compression, and streams as bodies.
+// Other packages reach a stream through the methods of Streams, Fed, Drained and
+// Drainer alone; how a stream keeps its state is not theirs to know.
 package streams
 
 import (

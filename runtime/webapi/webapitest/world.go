@@ -1,5 +1,5 @@
-// Package webapitest is an isolate with the whole web platform, for the tests that
-// lie beside its parts.
+// Package webapitest is an isolate with the whole web platform, for the tests beside
+// its parts.
 package webapitest
 
 import (

@@ -1,8 +1,9 @@
-// Package picture reads, transforms and writes pictures: what the images binding does
-// outside of JavaScript. What the operations mean is Cloudflare Images' documentation;
-// sizes, defaults and refusals are those of wrangler's local mode (miniflare:
-// plugins/images/fetcher.ts over sharp). GIF, JPEG, PNG and WebP are read in Go; AVIF
-// is read and written, and WebP written, by libavif and libwebp as WebAssembly.
+// Package picture decodes, transforms and encodes pictures: the part of the images
+// binding outside of JavaScript. What the operations mean is Cloudflare Images'
+// documentation; sizes, defaults and refusals are those of wrangler's local mode
+// (miniflare: plugins/images/fetcher.ts over sharp). GIF, JPEG, PNG and WebP are read
+// in Go; AVIF is read and written, and WebP written, by libavif and libwebp as
+// WebAssembly.
 package picture
 
 import (

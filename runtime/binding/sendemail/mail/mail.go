@@ -1,5 +1,4 @@
-// Package mail checks messages as email workers send them, and keeps them in
-// files.
+// Package mail validates the messages of email workers, and stores them in files.
 package mail
 
 import (

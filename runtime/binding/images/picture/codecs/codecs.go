@@ -1,4 +1,4 @@
-// Package codecs holds the codecs of WebP and AVIF as WebAssembly. They are files of Go
+// Package codecs holds the WebP and AVIF codecs as WebAssembly. They are files of Go
 // modules that cannot be imported as they are, since these link with the system's C
 // library. The files are not in the repository: "make build" fetches them
 // (internal/codecs). A binary that was built without them has no such codecs.
