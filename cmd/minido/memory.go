@@ -54,12 +54,13 @@ const (
 // each other within busyInterval, lets more garbage gather: roomPart of the memory
 // limit, whatever its live heap is. It costs memory only while the work goes on.
 // While objects come into memory there is no such room: they would take places
-// all over it, and keep it.
+// all over it, and keep it. A large heap then grows by half alone, so that they lie closer.
 const (
 	busyInterval = 2 * time.Second
 	manyObjects  = 3
 	roomPart     = 4
 	usualGrowth  = 100 // in percent of the live heap
+	comingGrowth = 50
 	largeGrowth  = 400
 )
 
@@ -74,7 +75,7 @@ type memory struct {
 
 	objects atomic.Uint64 // that came into memory
 	come    atomic.Uint64 // of these, until the last collection
-	roomy   atomic.Bool   // the heap has room for garbage, however many come
+	roomy   atomic.Bool   // the heap grows by more than it may while many come
 	packing atomic.Bool   // a collection for their sake is under way
 
 	mu      sync.Mutex // guards everything below
@@ -136,11 +137,22 @@ func (c *cycle) ended() {
 // long and so many objects after the one before. Called with mu held.
 func (m *memory) pace(since time.Duration, objects, live uint64) {
 	growth := usualGrowth
-	if since < busyInterval && objects < manyObjects && live > packLimit && m.room > live {
+	switch {
+	case objects >= manyObjects:
+		growth = growthOf(live)
+	case since < busyInterval && live > packLimit && m.room > live:
 		growth = min(int(m.room*100/live), largeGrowth)
 	}
 	m.grow(growth)
-	m.roomy.Store(growth != usualGrowth)
+	m.roomy.Store(live > packLimit && growth > comingGrowth)
+}
+
+// growthOf is the growth of a heap that objects come into, with so many live bytes.
+func growthOf(live uint64) int {
+	if live > packLimit {
+		return comingGrowth
+	}
+	return usualGrowth
 }
 
 // grow sets the growth. Called with mu held.
@@ -166,7 +178,7 @@ func (m *memory) opened() {
 func (m *memory) narrow() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.grow(usualGrowth)
+	m.grow(growthOf(metric("/gc/heap/live:bytes")))
 }
 
 // pack collects garbage from between objects.

@@ -114,7 +114,9 @@ func TestWorkHasRoomForGarbage(t *testing.T) {
 		{time.Second, 1, 60, usualGrowth},
 		{time.Second, 1, 256, usualGrowth},
 		{time.Second, 1, 900, usualGrowth},
-		{time.Second, manyObjects, 100, usualGrowth},
+		{time.Second, manyObjects, 100, comingGrowth},
+		{time.Hour, manyObjects, 100, comingGrowth},
+		{time.Hour, manyObjects, 60, usualGrowth},
 		{busyInterval, 0, 100, usualGrowth},
 	} {
 		m.pace(c.since, c.objects, c.liveMB<<20)
@@ -133,6 +135,16 @@ func TestWorkHasRoomForGarbage(t *testing.T) {
 	if !m.clock.(*clock.Virtual).Step() || m.growth != usualGrowth {
 		t.Errorf("%d objects leave a growth of %d %%", manyObjects, m.growth)
 	}
+	large := make([]byte, 2*packLimit)
+	runtime.GC()
+	m.pace(time.Hour, 0, 100<<20)
+	for range manyObjects {
+		m.opened()
+	}
+	if !m.clock.(*clock.Virtual).Step() || m.growth != comingGrowth {
+		t.Errorf("%d objects leave a large heap a growth of %d %%", 2*manyObjects, m.growth)
+	}
+	runtime.KeepAlive(large)
 	m.pace(0, 0, 100<<20)
 	m.started(new(shrunk))
 	defer m.stop()

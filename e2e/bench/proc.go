@@ -99,10 +99,11 @@ func memory(dir string) (rss, peak int64, err error) {
 }
 
 // The memory of a server counts as settled when it has moved by less than 1 %
-// for settleSpan; it is read at settleLimit in any case.
+// for settleSpan, which is longer than minido takes to see that it is idle; it is read at
+// settleLimit in any case.
 const (
-	settleSpan  = 1500 * time.Millisecond
-	settleLimit = 6 * time.Second
+	settleSpan  = 4 * time.Second
+	settleLimit = 15 * time.Second
 	settleStep  = 100 * time.Millisecond
 )
 
