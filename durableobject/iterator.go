@@ -3,6 +3,7 @@ package durableobject
 import (
 	"github.com/dop251/goja"
 
+	"minido.dev/minido/runtime/compat"
 	"minido.dev/minido/runtime/engine"
 )
 
@@ -22,6 +23,9 @@ type iterator struct {
 
 func (it *iterator) object() *Object { return it.o }
 
+// wholeStructs reports whether structs of workerd's have members that are undefined.
+func (r *Realm) wholeStructs() bool { return r.compat(compat.EnableFastJsgStruct) }
+
 // defineIterators makes a class whose prototype inherits from
 // %IteratorPrototype%, as JSG_ITERATOR does (jsg/iterator.h).
 func (r *Realm) defineIterators(name string, methods ...engine.Method[*iterator]) iterators {
@@ -32,8 +36,11 @@ func (r *Realm) defineIterators(name string, methods ...engine.Method[*iterator]
 				res := r.vm.NewObject()
 				v, ok := it.step()
 				res.Set("done", !ok)
-				if ok {
+				switch {
+				case ok:
 					res.Set("value", v)
+				case r.wholeStructs():
+					res.Set("value", goja.Undefined())
 				}
 				return res
 			}),

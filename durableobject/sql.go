@@ -47,8 +47,11 @@ func (r *Realm) defineSQL() {
 				res := r.vm.NewObject()
 				row, ok := c.row()
 				res.Set("done", !ok)
-				if ok {
+				switch {
+				case ok:
 					res.Set("value", c.asObject(row))
+				case r.wholeStructs():
+					res.Set("value", goja.Undefined())
 				}
 				return res
 			}),

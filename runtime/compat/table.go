@@ -142,7 +142,7 @@ var table = [count]Row{
 	EnableNodejsSqliteModule:                     {Name: "enable_nodejs_sqlite_module", Disable: "disable_nodejs_sqlite_module", ImpliedBy: []Flag{NodejsCompat}, ImpliedDate: "2026-01-29", State: Implemented},
 	EnableCtxExports:                             {Name: "enable_ctx_exports", Disable: "disable_ctx_exports", Date: "2025-11-17", State: Implemented},
 	EnablePythonExternalSdk:                      {Name: "enable_python_external_sdk", Disable: "disable_python_external_sdk", Date: "2026-04-21", State: NoDifference, Note: "of Python workers, which do not run under minido"},
-	EnableFastJsgStruct:                          {Name: "enable_fast_jsg_struct", Disable: "disable_fast_jsg_struct", Date: "2025-12-03", State: NoDifference, Note: "an implementation detail of workerd"},
+	EnableFastJsgStruct:                          {Name: "enable_fast_jsg_struct", Disable: "disable_fast_jsg_struct", Date: "2025-12-03", State: Implemented},
 	CacheReloadEnabled:                           {Name: "cache_reload_enabled", Disable: "cache_reload_disabled", Experimental: true, State: Implemented},
 	EnableStreamsNodejsV24Compat:                 {Name: "enable_streams_nodejs_v24_compat", Disable: "disable_streams_nodejs_v24_compat", State: NeverOn},
 	PythonCheckRngState:                          {Name: "python_check_rng_state", Disable: "disable_python_check_rng_state", ImpliedBy: []Flag{PythonWorkers}, ImpliedDate: "2025-12-16", State: NoDifference, Note: "of Python workers, which do not run under minido"},

@@ -8,6 +8,7 @@ import (
 
 	"minido.dev/minido/runtime/binding/driver"
 	"minido.dev/minido/runtime/cfapi"
+	"minido.dev/minido/runtime/compat"
 	"minido.dev/minido/runtime/config"
 	"minido.dev/minido/runtime/engine"
 )
@@ -33,7 +34,7 @@ func New(s *driver.Session) driver.Driver {
 
 // Make implements driver.Driver.
 func (d *buckets) Make(a *cfapi.API, _ driver.Worker, b config.Binding) goja.Value {
-	create := a.Engine.Load(prelude, a.Engine.Native(
+	native := a.Engine.Native(
 		driver.Call(a, "r2", d.operation(BucketName(b))),
 		engine.Func{Name: "length", Length: 1, Fn: func(call goja.FunctionCall) goja.Value {
 			return a.Engine.VM().ToValue(a.Platform.Streams.Length(call.Argument(0)))
@@ -42,7 +43,9 @@ func (d *buckets) Make(a *cfapi.API, _ driver.Worker, b config.Binding) goja.Val
 			data, _ := call.Argument(0).Export().(goja.ArrayBuffer)
 			return a.Platform.Blobs.NewBlob(data.Bytes(), call.Argument(1).String())
 		}},
-	))
+	)
+	native.Set("whole", a.Platform.Enabled(compat.EnableFastJsgStruct))
+	create := a.Engine.Load(prelude, native)
 	global := a.Engine.VM().GlobalObject()
 	bucket := a.Engine.Call(create, goja.Undefined(), global.Get("Response"), global.Get("Headers"), global.Get("Blob"), global.Get("ReadableStream"))
 	return driver.Uncloned(a, bucket, "An R2 bucket binding cannot be serialized.")

@@ -83,3 +83,29 @@ func TestUnsatisfiableRanges(t *testing.T) {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
 }
+
+// What is undefined is a member of workerd's structs from 2025-12-03 on
+// (enable_fast_jsg_struct; wrangler 4.164.0 at both dates).
+func TestStructs(t *testing.T) {
+	for date, want := range map[string]string{ // order-independent: a test of each
+		"2025-03-10": `[["offset","length"],[],["objects","truncated","delimitedPrefixes"],["kty","key_ops","alg","ext","k"],["done"]]`,
+		"2026-08-01": `[["offset","length","suffix"],["contentType","contentLanguage","contentDisposition","contentEncoding","cacheControl","cacheExpiry"],` +
+			`["objects","truncated","cursor","delimitedPrefixes"],` +
+			`["kty","use","key_ops","alg","ext","crv","x","y","d","n","e","p","q","dp","dq","qi","oth","k","pub","priv"],["done","value"]]`,
+	} {
+		w := minidotest.NewWorldFrom(t, map[string]string{
+			"w.js": `import { DurableObject } from "cloudflare:workers";
+export class O extends DurableObject { end() { const rows = this.ctx.storage.sql.exec("SELECT 1"); rows.next(); return Object.keys(rows.next()); } }
+export default { async fetch(request, { B, O }) {
+  const { range, httpMetadata } = await B.put("a", "hello").then(() => B.get("a"));
+  const key = await crypto.subtle.generateKey({ name: "AES-GCM", length: 128 }, true, ["encrypt"]);
+  return Response.json([...[range, httpMetadata, await B.list(), await crypto.subtle.exportKey("jwk", key)].map((o) => Object.keys(o)), await O.get(O.idFromName("o")).end()]);
+} };`,
+			"wrangler.json": `{"name": "p", "main": "w.js", "compatibility_date": "` + date + `", "r2_buckets": [{"binding": "B", "bucket_name": "bucket"}],
+"durable_objects": {"bindings": [{"name": "O", "class_name": "O"}]}, "migrations": [{"tag": "v1", "new_sqlite_classes": ["O"]}]}`,
+		}, minidotest.Options{})
+		if got := w.Do("GET", "http://localhost/", "").Body; got != want {
+			t.Errorf("%s: got  %s\nwant %s", date, got, want)
+		}
+	}
+}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/dop251/goja"
 
+	"minido.dev/minido/runtime/compat"
 	"minido.dev/minido/runtime/webcrypto"
 	"minido.dev/minido/runtime/webidl"
 )
@@ -181,7 +182,8 @@ func (p *Crypto) exportedKey(x *webcrypto.Exported) goja.Value {
 	if x.JWK == nil {
 		return p.NewArrayBuffer(x.Bytes)
 	}
-	obj := p.VM.NewObject() // has all members, as workerd's: undefined is what the key lacks
+	obj := p.VM.NewObject()
+	whole := p.Enabled(compat.EnableFastJsgStruct) // then it has all members: undefined is what the key lacks
 	for _, name := range webcrypto.JWKExported {
 		switch text, ok := x.JWK.Fields[name]; {
 		case name == "key_ops":
@@ -190,7 +192,7 @@ func (p *Crypto) exportedKey(x *webcrypto.Exported) goja.Value {
 			p.DefinePlain(obj, name, *x.JWK.Ext)
 		case ok:
 			p.DefinePlain(obj, name, text)
-		default:
+		case whole:
 			p.DefinePlain(obj, name, goja.Undefined())
 		}
 	}
