@@ -273,7 +273,7 @@ func moments(all []system) string {
 		}
 		return []string{strings.Join(names, "; ")}
 	})
-	b.WriteString("\nMistakes of the published packages that they show, and that the tests pin:\n")
+	b.WriteString("\nBugs of the published packages that the tests found and expect:\n")
 	writeShared(&b, all, func(s system) (lines []string) {
 		for _, m := range s.moments {
 			if line := m.name + ": " + m.bug; m.bug != "" && !slices.Contains(lines, line) {

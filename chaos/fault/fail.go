@@ -16,7 +16,7 @@ const Fail Verb = "fail"
 var fail = Kind{
 	Verb:  Fail,
 	Forms: []string{"fail(full)", "fail(io)", "fail(busy)", "fail(sync)", "fail(dns)"},
-	Does: "the write at that point fails: the disk is full, broken or locked. `sync`: the commit was written but not synced, so its answer is never sent. " +
+	Does: "the write at that point fails because the disk is full, broken or locked. `sync`: the commit was written but not synced, so its response is never sent. " +
 		"`dns`: the host name of a fetch does not resolve",
 	Draws: []string{"fail(full)", "fail(io)", "fail(busy)", "fail(sync)", "fail(dns)"}, Weight: 3,
 	Takes:       oneOf("full", "io", "busy", "sync", "dns"),

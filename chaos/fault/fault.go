@@ -16,7 +16,7 @@
 //	fail(sync)@commit:after(Room/lobby)/message#2  it was written, and its sync fails
 //	refuse@fetch:before/alarm#1                    the server that is fetched from takes no connection
 //	fail(dns)@fetch:before/alarm#1                 the name of the server that is fetched from does not resolve
-//	slow(200ms)@commit:before#3                    the disk, and every effect with it, stands still for so long
+//	slow(200ms)@commit:before#3                    the disk, and every effect with it, is blocked for this time
 //	jump(5m)@alarm:before#1                        the machine's clock is set forward there, for this life and those after it
 //	upstream.status(429)@request#2                 what the scripted model does to its second request (package upstream)
 //	sink.cut(0)@request#1                          the same of the effect sink

@@ -23,8 +23,8 @@ const (
 var delay = Kind{
 	Verb:  Delay,
 	Forms: []string{"delay(1ms)"},
-	Does: "the message of that point arrives so much later, and what the same stub or socket has sent since behind it; in a simulation, " +
-		"`delay(1ms)` is behind all that can happen before",
+	Does: "the message of that point, and later messages of the same stub or socket, arrive that much later; in a simulation, " +
+		"`delay(1ms)` lets everything else that can happen go first",
 	Draws: []string{"delay(1ms)", "delay(1s)", "delay(2m)"}, Weight: 1,
 	Takes: func(arg string) bool {
 		d, err := time.ParseDuration(arg)
@@ -49,8 +49,8 @@ var delay = Kind{
 var drop = Kind{
 	Verb:  Drop,
 	Forms: []string{"drop"},
-	Does: "the connection is lost with the message: its sender, or who waits for its result, gets `Network connection lost.`, and so does that stub's next call; " +
-		"an alarm comes again. A frame's socket is cut",
+	Does: "the connection is lost with the message: its sender, or the waiting caller, gets `Network connection lost.`, and so does the stub's next call; " +
+		"an alarm is delivered again. A frame's socket is closed",
 	Draws: []string{"drop"}, Weight: 2,
 	Takes: oneOf(""),
 	Happens: func(_ string, at killpoint.Point) bool {
@@ -73,7 +73,7 @@ var drop = Kind{
 var twice = Kind{
 	Verb:  Twice,
 	Forms: []string{"twice"},
-	Does:  "the batch of a queue is delivered, its result is lost, and it is delivered again, as at least once allows",
+	Does:  "the batch of a queue is delivered, its result is lost, and it is delivered again, as at-least-once delivery allows",
 	Draws: []string{"twice"}, Weight: 1,
 	Takes: oneOf(""),
 	Happens: func(_ string, at killpoint.Point) bool {
@@ -95,7 +95,7 @@ const healing = 10 * time.Second
 var partition = Kind{
 	Verb:  Partition,
 	Forms: []string{"partition(A|B)", "partition(A|B,10s)"},
-	Does:  "for so long (10 s) all calls between A and B and their results are lost with their connections. A side is a class, an object, `worker`, or `*`",
+	Does:  "for this time (10 s) all calls between A and B, and their results, are lost with their connections. A side is a class, an object, `worker`, or `*`",
 	Takes: func(arg string) bool {
 		_, _, _, err := sides(arg)
 		return err == nil

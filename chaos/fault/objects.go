@@ -25,7 +25,7 @@ var (
 	hibernate = ofObject(Hibernate, "the object is dropped from memory and its sockets stay open; refused while something keeps it awake", "")
 	reset     = ofObject(Reset, "a code update: work in flight stops at its next storage access, new requests reach new code", "", Isolate)
 	abort     = ofObject(Abort, "`ctx.abort()`", "")
-	crash     = ofObject(Crash, "the object, or the isolate, dies as if its process did: at a commit, or when its constructor has finished, within the turn, so that `commit:before` loses what the turn has written; elsewhere behind it", "", Isolate)
+	crash     = ofObject(Crash, "the object, or the isolate, dies as if its process did: at a commit, or at the end of its constructor, within the turn, so that `commit:before` loses the turn's writes; elsewhere after the turn", "", Isolate)
 )
 
 // withinTurn reports whether the object whose point this is can crash there and then:

@@ -13,7 +13,7 @@ const Refuse Verb = "refuse"
 var refuse = Kind{
 	Verb:  Refuse,
 	Forms: []string{"refuse"},
-	Does:  "the server that is fetched from refuses the connection: nothing was sent. It need not be one of the harness's",
+	Does:  "the target server of a fetch refuses the connection, so nothing was sent. It may be any server",
 	Draws: []string{"refuse"}, Weight: 1,
 	Takes: oneOf(""), Happens: isFetch, EndsObjects: never,
 	Where: "write refuse with fetch:before: the connection is refused before anything is sent",

@@ -27,7 +27,7 @@ func (f Fault) HoldsUp() time.Duration {
 var slow = Kind{
 	Verb:  Slow,
 	Forms: []string{"slow(200ms)"},
-	Does:  "the disk stands still for so long, and every effect with it",
+	Does:  "the disk, and every effect with it, is blocked for this time",
 	Draws: []string{"slow(20ms)", "slow(300ms)"}, Weight: 1,
 	Takes: func(arg string) bool {
 		d, err := time.ParseDuration(arg)
