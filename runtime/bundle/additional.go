@@ -7,6 +7,8 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
+
+	"minido.dev/minido/runtime/bundle/builtins"
 )
 
 // maxAdditional bounds the files taken from Options.Additional: a worker of
@@ -79,7 +81,7 @@ func (in *instance) computed(from *record, spec string) (importRef, target, bool
 
 // provided is the module of the host that import() of a computed specifier finds.
 func (in *instance) provided(spec string) (target, bool) {
-	name, _, ok := builtinSpec(spec)
+	name, _, ok := builtins.Spec(spec)
 	return target{module: -1, builtin: name}, ok && in.host.Provides != nil && in.host.Provides(name)
 }
 

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"minido.dev/minido/runtime/bundle/builtins"
 )
 
 // target is where an import leads. Immutable.
@@ -185,7 +187,7 @@ func (l *linker) target(m *module, ref importRef, path string, found bool) targe
 	if ref.Kind == requireResolve {
 		return target{module: -1, missing: "require.resolve is not available in Workers"}
 	}
-	if name, _, ok := builtinSpec(ref.Spec); ok {
+	if name, _, ok := builtins.Spec(ref.Spec); ok {
 		if l.b.opts.Builtins(name) {
 			return target{module: -1, builtin: name}
 		}

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/evanw/esbuild/pkg/api"
+
+	"minido.dev/minido/runtime/bundle/builtins"
 )
 
 // meant is the name of what a module names: like workerd's registry of modules it knows
@@ -31,7 +33,7 @@ func (b *Bundler) namedFiles() (files []string) {
 
 // resolvesNamed resolves an import where Options.Named says all there is.
 func (b *Bundler) resolvesNamed(a api.OnResolveArgs) (api.OnResolveResult, error) {
-	name, _, host := builtinSpec(a.Path)
+	name, _, host := builtins.Spec(a.Path)
 	if file, ok := b.opts.Named[meant(relSlash(b.opts.Dir, a.Importer), a.Path)]; ok && !(host && b.opts.Builtins(name)) {
 		return api.OnResolveResult{Path: file}, nil
 	}
@@ -44,7 +46,7 @@ func (b *Bundler) resolvesNamed(a api.OnResolveArgs) (api.OnResolveResult, error
 // absent is the target of an import of what nobody has, in workerd's words.
 func (l *linker) absent(m *module, ref importRef) target {
 	name := ref.Spec
-	if _, certain, _ := builtinSpec(name); !certain {
+	if _, certain, _ := builtins.Spec(name); !certain {
 		name = meant(m.name, name)
 	}
 	text := fmt.Sprintf("No such module %q.", name)

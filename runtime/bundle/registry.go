@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/dop251/goja"
+
+	"minido.dev/minido/runtime/bundle/builtins"
 )
 
 // bundleRoot is where workerd's registry has a worker's modules (jsg/modules-new.c++).
@@ -26,7 +28,7 @@ func (in *instance) urlOf(r *record) string {
 
 // resolve is the URL of what a module names, or the name of a module of the host.
 func (in *instance) resolve(from *record, spec string) string {
-	if name, _, ok := builtinSpec(spec); ok {
+	if name, _, ok := builtins.Spec(spec); ok {
 		return name
 	}
 	base, err := url.Parse(in.urlOf(from))

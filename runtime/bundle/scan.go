@@ -15,6 +15,7 @@ import (
 
 	"github.com/evanw/esbuild/pkg/api"
 
+	"minido.dev/minido/runtime/bundle/builtins"
 	"minido.dev/minido/runtime/bundle/manifest"
 	"minido.dev/minido/runtime/bundle/tsconfig"
 	"minido.dev/minido/runtime/bundle/uses"
@@ -224,7 +225,7 @@ func (b *Bundler) onResolve(p api.PluginBuild, a api.OnResolveArgs) (api.OnResol
 	if _, ok := b.opts.Virtual[a.Path]; ok {
 		return api.OnResolveResult{Path: a.Path, Namespace: virtualNamespace}, nil
 	}
-	name, certain, ok := builtinSpec(a.Path)
+	name, certain, ok := builtins.Spec(a.Path)
 	if ok && (certain || b.opts.Builtins(name)) {
 		return api.OnResolveResult{Path: a.Path, External: true}, nil
 	}
@@ -412,7 +413,7 @@ func (b *Bundler) scanErrors(s *scan, r api.BuildResult) []Message {
 			continue
 		}
 		ref := u.low.imports[line]
-		if name, _, ok := builtinSpec(ref.Spec); ok {
+		if name, _, ok := builtins.Spec(ref.Spec); ok {
 			out = append(out, b.unknownBuiltin(u, ref, name))
 			continue
 		}

@@ -15,6 +15,7 @@ import (
 	"minido.dev/minido/internal/clock"
 	"minido.dev/minido/runtime/binding/kv"
 	"minido.dev/minido/runtime/bundle"
+	"minido.dev/minido/runtime/bundle/builtins"
 	"minido.dev/minido/runtime/cfapi"
 	"minido.dev/minido/runtime/compat"
 	"minido.dev/minido/runtime/config"
@@ -159,7 +160,7 @@ func (o *Options) bundle(p *config.Project) (bundle.Options, error) {
 		b.Exports = cfapi.ModuleNames
 	}
 	if p.Compat(compat.NodejsCompatV2) {
-		b.Virtual = bundle.Shims()
+		b.Virtual = builtins.Shims()
 	}
 	if p.FindAdditionalModules {
 		b.Additional = p.BaseDir

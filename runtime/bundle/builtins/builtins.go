@@ -1,4 +1,6 @@
-package bundle
+// Package builtins knows the modules that come with the host and not with a project: which
+// specifiers mean a module of Node.js or of the platform, and what replaces npm packages.
+package builtins
 
 import "strings"
 
@@ -23,10 +25,10 @@ var nodeBuiltins = func() map[string]bool {
 // builtinPrefixes name modules that are never files.
 var builtinPrefixes = []string{"node:", "cloudflare:", "minido:", "workerd:"}
 
-// builtinSpec is the host's name for a specifier: `fs` and `node:fs` are both
+// Spec is the host's name for a specifier: `fs` and `node:fs` are both
 // node:fs. ok is false for a specifier that can only be a file or a package.
 // certain is false for a bare name, which may also be a package.
-func builtinSpec(spec string) (name string, certain, ok bool) {
+func Spec(spec string) (name string, certain, ok bool) {
 	for _, p := range builtinPrefixes {
 		if strings.HasPrefix(spec, p) {
 			return spec, true, true

@@ -1,4 +1,4 @@
-package bundle
+package builtins
 
 import "embed"
 
@@ -7,7 +7,7 @@ var shimFiles embed.FS
 
 // Shims are npm packages that wrangler replaces by modules over the platform when
 // Node.js compatibility is on (unenv's npmShims), by specifier, for
-// Options.Virtual. A package that is installed is replaced, too. debug is not among
+// bundle.Options.Virtual. A package that is installed is replaced, too. debug is not among
 // them: wrangler leaves it to the installed one. They are CommonJS, so that
 // require() and import both give what is exported.
 func Shims() map[string]string {
@@ -18,7 +18,7 @@ func Shims() map[string]string {
 	} {
 		text, err := shimFiles.ReadFile("shims/" + file + ".js")
 		if err != nil {
-			panic("bundle: " + err.Error()) // it is compiled in
+			panic("builtins: " + err.Error()) // it is compiled in
 		}
 		shims[spec] = string(text)
 	}
