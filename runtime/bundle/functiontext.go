@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"minido.dev/minido/runtime/bundle/sourcemap"
+	"minido.dev/minido/runtime/bundle/toplevel"
 )
 
 // FunctionText is the text that a function has in its file, where that is run as it is
@@ -47,19 +48,10 @@ func (b *Bundle) originalText(m *module, at int, text string) string {
 		file = string(data)
 	}
 	begin, end := b.ownOffset(m, file, at), b.ownOffset(m, file, at+len(text)-1)
-	if begin < 0 || end < begin || file[end] != '}' || !strings.HasPrefix(file[begin:], firstWord(text)) {
+	if begin < 0 || end < begin || file[end] != '}' || !strings.HasPrefix(file[begin:], toplevel.FirstWord(text)) {
 		return ""
 	}
 	return file[begin : end+1]
-}
-
-// firstWord is what a function begins with: "function", "async", "class", a name or a
-// bracket.
-func firstWord(text string) string {
-	n := strings.IndexFunc(text, func(r rune) bool {
-		return !(r == '_' || r == '$' || r >= '0' && r <= '9' || r >= 'A' && r <= 'Z' || r >= 'a' && r <= 'z')
-	})
-	return text[:max(n, 1)]
 }
 
 // ownOffset is where in m's file something at an offset of its code comes from, -1 if it

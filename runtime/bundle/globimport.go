@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"os"
-	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -18,30 +17,6 @@ import (
 // import(`./lang/${name}.js`) stands for every file that the pattern matches:
 // esbuild, and with it wrangler, looks for them when it bundles. The files are
 // imports like any other here, under the names that the pattern gives them.
-
-// globOf is the pattern that a first, directory-less build could not resolve.
-func globOf(m api.Message) (pattern string, ok bool) {
-	for _, kind := range []string{"import", "require"} {
-		if rest, found := strings.CutPrefix(m.Text, "Could not resolve "+kind+"("); found {
-			err := json.Unmarshal([]byte(strings.TrimSuffix(rest, ")")), &pattern)
-			return pattern, err == nil && strings.Contains(pattern, "*")
-		}
-	}
-	return "", false
-}
-
-// globDirs are the directories of the patterns among the errors of a build, below
-// the file's own directory.
-func globDirs(errs []api.Message) (dirs []string) {
-	for _, m := range errs {
-		if p, ok := globOf(m); ok {
-			fixed, _, _ := strings.Cut(p, "*")
-			dirs = append(dirs, path.Dir(fixed+"x"))
-		}
-	}
-	slices.Sort(dirs)
-	return slices.Compact(dirs)
-}
 
 // buildGlobs is the inner build of a file that imports by patterns. Its result
 // depends on what the directories hold.

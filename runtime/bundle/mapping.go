@@ -9,6 +9,7 @@ import (
 
 	"github.com/evanw/esbuild/pkg/api"
 
+	"minido.dev/minido/runtime/bundle/glob"
 	"minido.dev/minido/runtime/bundle/mend"
 	"minido.dev/minido/runtime/bundle/sourcemap"
 )
@@ -206,7 +207,7 @@ func (o *Options) mapOf(s source, async bool) []byte {
 	} else {
 		opts := o.inner(s)
 		opts.Sourcemap, opts.SourcesContent = api.SourceMapExternal, api.SourcesContentExclude
-		if r = api.Build(opts); len(globDirs(r.Errors)) > 0 {
+		if r = api.Build(opts); len(glob.Dirs(r.Errors)) > 0 {
 			r = o.buildGlobs(s, true)
 		}
 	}

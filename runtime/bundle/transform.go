@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"minido.dev/minido/runtime/bundle/glob"
 	"minido.dev/minido/runtime/bundle/mend"
 	"path/filepath"
 	"slices"
@@ -117,7 +118,7 @@ func (o *Options) lower(s source, name string) (*lowered, []Message) {
 	if slices.ContainsFunc(r.Errors, isTopLevelAwait) {
 		return o.lowerAsync(l, s, name)
 	}
-	if dirs := globDirs(r.Errors); len(dirs) > 0 && filepath.IsAbs(s.path) {
+	if dirs := glob.Dirs(r.Errors); len(dirs) > 0 && filepath.IsAbs(s.path) {
 		return o.lowerGlobs(l, s, name, dirs)
 	}
 	if len(r.Errors) > 0 {
