@@ -91,9 +91,6 @@ func EffectOf(t reflect.Type) Effect {
 	return e
 }
 
-// Object reports whether the instruction makes the object of a literal.
-func (e Effect) Object() bool { return e.known && e.kind == object }
-
 // operand is that of an instruction, which lies at a place.
 func (e Effect) operand(at unsafe.Pointer) int {
 	switch e.form {
