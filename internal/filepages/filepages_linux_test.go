@@ -10,16 +10,20 @@ import (
 	"testing"
 )
 
-// mapped is how many kilobytes of files the process has mapped.
+// mapped is how many kilobytes of files the process has mapped, also of those in memory.
 func mapped(t *testing.T) (n int) {
 	t.Helper()
 	status, err := os.ReadFile("/proc/self/status")
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, rest, _ := strings.Cut(string(status), "\nRssFile:")
-	if _, err := fmt.Sscan(rest, &n); err != nil {
-		t.Fatal(err)
+	for _, field := range []string{"\nRssFile:", "\nRssShmem:"} {
+		kB := 0
+		_, rest, _ := strings.Cut(string(status), field)
+		if _, err := fmt.Sscan(rest, &kB); err != nil {
+			t.Fatal(err)
+		}
+		n += kB
 	}
 	return n
 }
