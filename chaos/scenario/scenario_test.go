@@ -26,6 +26,29 @@ func load(t *testing.T, text string) (*Scenario, error) {
 	return Load(file, filepath.Dir(file), "", clock.Real{})
 }
 
+// driven loads a scenario and has it drive a session that has no server.
+func driven(t *testing.T, text string, timeout time.Duration) (*Scenario, drive.Driver) {
+	t.Helper()
+	s, err := load(t, text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := s.Driver()
+	if err != nil {
+		t.Fatal(err)
+	}
+	scheduler := sched.NewThreads(clock.Real{})
+	t.Cleanup(func() {
+		if err := scheduler.Close(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
+	if err := d.Run(t.Context(), drive.NewSession(history.NewRecorder(clock.Real{}, nil), scheduler, timeout)); err != nil || !d.Finished() {
+		t.Fatalf("finished %t: %v", d.Finished(), err)
+	}
+	return s, d
+}
+
 // What a scenario says about itself is read; its check sees the history, notes
 // what does not hold and goes on, and tells which marks were met.
 func TestScenarioChecks(t *testing.T) {
@@ -67,24 +90,13 @@ export default scenario("it holds", {
 // What drive() does is there when check() asks: what it has returned, variables of the
 // module, and its claims; a check that is asked again finds the same.
 func TestCheckFindsWhatDriveLeft(t *testing.T) {
-	s, err := load(t, `
+	s, d := driven(t, `
 import { scenario, sometimes, always } from "minido:chaos";
 const seen: number[] = [];
 export default scenario("it holds", {
   async drive() { seen.push(1); always("drive is fine", false); sometimes("driven", true); return { answer: 42 }; },
   check({ expect, result }) { expect(seen).toEqual([1, 2]); expect(result.answer).toBe(43); always("check is fine", true); },
-});`)
-	if err != nil {
-		t.Fatal(err)
-	}
-	d, err := s.Driver()
-	if err != nil {
-		t.Fatal(err)
-	}
-	scheduler := sched.NewThreads(clock.Real{})
-	if err := d.Run(context.Background(), drive.NewSession(history.NewRecorder(clock.Real{}, nil), scheduler, time.Second)); err != nil || !d.Finished() {
-		t.Fatal(err)
-	}
+});`, time.Second)
 	for range 2 {
 		found, marks, err := s.Check(d, check.Evidence{})
 		if err != nil || len(found) != 3 || len(marks) != 1 || !marks[0].Met {
@@ -95,9 +107,6 @@ export default scenario("it holds", {
 				t.Errorf("want %q, got %q", want, found[i].Text)
 			}
 		}
-	}
-	if err := scheduler.Close(context.Background()); err != nil {
-		t.Error(err)
 	}
 }
 

@@ -182,7 +182,7 @@ func (e *Maker) objectFor(properties int) *goja.Object {
 }
 
 // roomIn makes an empty object with that room.
-func roomIn[R smallmaps.Room, N [1]unistring.String | [2]unistring.String | [3]unistring.String | [4]unistring.String | [5]unistring.String | [6]unistring.String | [7]unistring.String | [8]unistring.String](e *Maker) *goja.Object {
+func roomIn[R smallmaps.Room, N smallmaps.Names](e *Maker) *goja.Object {
 	made := &struct {
 		object gojaObject
 		base   Object

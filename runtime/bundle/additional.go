@@ -97,7 +97,7 @@ func (in *instance) noSuchModule(from *record, spec string) string {
 	if in.host.Registry {
 		return "Module not found: " + in.resolve(from, spec)
 	}
-	return fmt.Sprintf("No such module %q.", in.absent(from, spec))
+	return noSuchModule(in.absent(from, spec))
 }
 
 // folder is where r's relative specifiers start.
@@ -117,6 +117,9 @@ func (in *instance) absent(from *record, spec string) string {
 	root := in.records[in.b.entry].folder()
 	return strings.TrimPrefix(path.Join(from.folder(), spec), root+"/")
 }
+
+// noSuchModule is workerd's text about a module of that name.
+func noSuchModule(name string) string { return fmt.Sprintf("No such module %q.", name) }
 
 // spelled is a specifier that is not relative as workerd, which knows paths, writes it.
 func spelled(spec string) string { return strings.TrimPrefix(path.Clean(spec), "/") }

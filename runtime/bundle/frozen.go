@@ -20,7 +20,7 @@ import (
 // evaluates also those that could wait; and which positions were mapped to which places
 // of the sources, which takes the maps of whole packages to find out.
 
-func frozenVersion() string { return "frozen-3 " + cacheVersion + " " + programs.Build() }
+func frozenVersion() string { return "frozen-4 " + cacheVersion + " " + programs.Build() }
 
 // Freeze writes b to the file at path, in one step. What was evaluated until then
 // counts as what will be.
@@ -120,6 +120,7 @@ func (w *packWriter) module(m *module, ids map[*unit]int) error {
 			w.Flag(t.self)
 			w.Text(t.builtin)
 			w.Text(t.missing)
+			w.Flag(t.theirs)
 		}
 	}
 	w.Flag(m.node)
@@ -161,7 +162,7 @@ func (r *packReader) module(m *module, earlier []*module) (used bool) {
 		}
 		for n := r.Number(); n > 0 && !r.Bad; n-- {
 			spec := r.Text()
-			m.deps[spec] = target{module: r.Number() - 1, self: r.Flag(), builtin: r.Text(), missing: r.Text()}
+			m.deps[spec] = target{module: r.Number() - 1, self: r.Flag(), builtin: r.Text(), missing: r.Text(), theirs: r.Flag()}
 		}
 	}
 	m.node = r.Flag()

@@ -16,6 +16,7 @@ type target struct {
 	self    bool   // the names of a prebuilt bundle's trunk, not its exports
 	builtin string // the host's specifier, if the host provides it
 	missing string // why the import fails when it runs
+	theirs  bool   // missing is a text of the reference's, or of vite's, which is not added to
 }
 
 // binding is one export of one module.
@@ -210,7 +211,7 @@ func (l *linker) target(m *module, ref importRef, path string, found bool) targe
 		return target{module: -1, builtin: key}
 	}
 	if l.b.opts.Mocks && ref.Kind == dynamicImport && !inNodeModules(m.path) || l.s.isLate(m.name) {
-		return target{module: -1, missing: l.b.notFound(m.path, ref.Spec)}
+		return target{module: -1, missing: l.b.notFound(m.path, ref.Spec), theirs: true}
 	}
 	if !l.b.store.maySoft(m.low, ref) {
 		msgs := l.b.diagnose(m.unit, ref)
@@ -219,10 +220,11 @@ func (l *linker) target(m *module, ref importRef, path string, found bool) targe
 		}
 		l.messages = append(l.messages, msgs...)
 	}
-	if bundled := !l.b.opts.Mocks && !l.b.opts.NoBundle; bundled && ref.Kind == requireCall {
-		return target{module: -1, missing: noDynamicRequire(ref.Spec)}
-	} else if bundled && ref.Kind == dynamicImport {
-		return target{module: -1, missing: fmt.Sprintf("No such module %q.", spelled(ref.Spec))}
+	switch bundled := l.b.opts.bundles(); {
+	case bundled && ref.Kind == requireCall:
+		return target{module: -1, missing: noDynamicRequire(ref.Spec), theirs: true}
+	case bundled && ref.Kind == dynamicImport:
+		return target{module: -1, missing: noSuchModule(spelled(ref.Spec)), theirs: true}
 	}
 	return target{module: -1, missing: fmt.Sprintf("Cannot find module %q", ref.Spec)}
 }

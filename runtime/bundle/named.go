@@ -49,12 +49,12 @@ func (l *linker) absent(m *module, ref importRef) target {
 	if _, certain, _ := builtins.Spec(name); !certain {
 		name = meant(m.name, name)
 	}
-	text := fmt.Sprintf("No such module %q.", name)
+	text := noSuchModule(name)
 	if ref.Kind == importStatement {
 		text += fmt.Sprintf("\n  imported from %q", m.name)
 		l.absences[m.id] = append(l.absences[m.id], text)
 	}
-	return target{module: -1, missing: text}
+	return target{module: -1, missing: text, theirs: true}
 }
 
 // checkNamed are the messages about modules that do not load, and about imports that lead

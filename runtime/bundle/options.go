@@ -137,6 +137,9 @@ var curatedDefer = []string{
 	"vite", // vite/module-runner, which vitest imports and does not use inside a worker
 }
 
+// bundles reports whether the worker is what wrangler would make one file of with esbuild.
+func (o *Options) bundles() bool { return !o.Mocks && !o.NoBundle && o.Named == nil }
+
 func (o Options) normalized() Options {
 	o.Dir = filepath.Clean(o.Dir)
 	if real, err := filepath.EvalSymlinks(o.Dir); err == nil {

@@ -3,7 +3,6 @@ package bundle
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/dop251/goja"
 )
@@ -27,11 +26,9 @@ func (in *instance) requireOf(r *record) goja.Value {
 	return fn
 }
 
-// failure is the Error that an import throws when it runs: it names the importer, unless the
-// text is workerd's or vite's.
+// failure is the Error that an import throws when it runs: it names the importer.
 func (in *instance) failure(r *record, text string) goja.Value {
-	theirs := strings.HasPrefix(text, dynamicRequire) || strings.HasPrefix(text, "No such module ") && strings.HasSuffix(text, `".`) || strings.Contains(text, " imported from ")
-	if in.b.bundler.opts.Named == nil && !theirs {
+	if in.b.bundler.opts.Named == nil {
 		text = fmt.Sprintf("%s (imported by %s)", text, r.name)
 	}
 	return in.newError(text)
@@ -54,7 +51,7 @@ func (in *instance) require(from *record, tagged string) goja.Value {
 	t, known := from.deps[tagged]
 	if !ok || !known {
 		// The specifier was computed when the code ran.
-		if in.shimmed() {
+		if in.b.bundler.opts.bundles() {
 			panic(in.newError(noDynamicRequire(tagged)))
 		}
 		if ref, t, known = in.computed(from, tagged); !known {
@@ -64,17 +61,11 @@ func (in *instance) require(from *record, tagged string) goja.Value {
 	return in.load(from, ref, t)
 }
 
-// shimmed reports whether require is what esbuild puts into the bundles of wrangler: it knows no
-// module.
-func (in *instance) shimmed() bool {
-	o := &in.b.bundler.opts
-	return !o.Mocks && !o.NoBundle && o.Named == nil
+// noDynamicRequire is the text of the require that esbuild puts into the bundles of wrangler: it
+// knows no module.
+func noDynamicRequire(spec string) string {
+	return `Dynamic require of "` + spec + `" is not supported`
 }
-
-const dynamicRequire = "Dynamic require of "
-
-// noDynamicRequire is that function's text.
-func noDynamicRequire(spec string) string { return dynamicRequire + `"` + spec + `" is not supported` }
 
 // importComputed is the end of import() of what is computed when the code runs.
 func (in *instance) importComputed(from *record, spec string) goja.Value {
@@ -94,6 +85,8 @@ func (in *instance) load(from *record, ref importRef, t target) goja.Value {
 		return in.forward(t, ref)
 	case t.builtin != "":
 		return in.builtin(from, ref, t.builtin)
+	case t.module < 0 && t.theirs:
+		panic(in.newError(t.missing))
 	case t.module < 0:
 		panic(in.failure(from, t.missing))
 	}

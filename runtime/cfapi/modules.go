@@ -79,30 +79,22 @@ func (mods modules) defineTracing(m *goja.Object) {
 
 // emailSource makes EmailMessage: its constructor gives a plain object, as under wrangler
 // dev (miniflare: workers/email/email.worker.ts), so that it crosses in calls.
-const emailSource = `(class EmailMessage { constructor(from, to, raw) { return { from, to, "` + rawEmail + `": raw }; } })`
+const emailSource = `class EmailMessage { constructor(from, to, raw) { return { from, to, "EmailMessage::raw": raw }; } }`
 
-// rawEmail is the member of an EmailMessage that has its text or stream.
-const rawEmail = "EmailMessage::raw"
-
-func (mods modules) email() *goja.Object {
-	a := mods.api
-	m := a.vm.NewObject()
-	v, err := a.vm.RunString(emailSource)
-	if err != nil {
-		panic(err)
-	}
-	m.Set("EmailMessage", v)
-	return m
-}
+func (mods modules) email() *goja.Object { return mods.exporting("EmailMessage", emailSource) }
 
 func (mods modules) workflows() *goja.Object {
-	a := mods.api
-	m := a.vm.NewObject()
-	v, err := a.vm.RunString(`(class NonRetryableError extends Error { constructor(message, name = "NonRetryableError") { super(message); this.name = name; } })`)
+	return mods.exporting("NonRetryableError", `class NonRetryableError extends Error { constructor(message, name = "NonRetryableError") { super(message); this.name = name; } }`)
+}
+
+// exporting is a module with one export, a class of that source.
+func (mods modules) exporting(name, source string) *goja.Object {
+	m := mods.api.vm.NewObject()
+	class, err := mods.api.vm.RunString("(" + source + ")")
 	if err != nil {
 		panic(err)
 	}
-	m.Set("NonRetryableError", v)
+	m.Set(name, class)
 	return m
 }
 

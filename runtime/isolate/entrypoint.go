@@ -124,14 +124,19 @@ func (t *entrypoint) Call(c *event.Call, done func(*event.Payload, error)) {
 
 // Fetch implements cfapi.Target.
 func (t *entrypoint) Fetch(req *event.Request, done func(*event.Response, error)) (cancel func(error)) {
-	i := t.i
+	begin := func() *Invocation { return t.i.Invoked(t.name, "", t.i.TraceRequest(req)) }
+	return exchange(t.i, req, begin, t.fetch, done)
+}
+
+// exchange has a request answered in a context of its own. begin is as dispatch has it; done is
+// called once. cancel says that the client is gone.
+func exchange(i *Isolate, req *event.Request, begin func() *Invocation, answer func(*engine.Context, *goja.Object) goja.Value, done func(*event.Response, error)) (cancel func(error)) {
 	done = once(done)
 	ctx := i.Engine.NewContext(engine.RequestContext, "")
 	ended, gone := func() {}, func() {}
-	begin := func() *Invocation { return i.Invoked(t.name, "", i.TraceRequest(req)) }
 	i.dispatch(ctx, begin, cmp.Or(req.Cause, "fetch"), func(ctx *engine.Context, end func()) {
 		ended = func() { ended = func() {}; end() }
-		gone = i.Respond(req, func(request *goja.Object) goja.Value { return t.fetch(ctx, request) }, func(resp *event.Response, err error) {
+		gone = i.Respond(req, func(request *goja.Object) goja.Value { return answer(ctx, request) }, func(resp *event.Response, err error) {
 			done(resp, err)
 			ended()
 		})

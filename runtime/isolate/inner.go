@@ -46,25 +46,11 @@ func (t *inner) Call(c *event.Call, done func(*event.Payload, error)) {
 
 // Fetch implements cfapi.Target.
 func (t *inner) Fetch(req *event.Request, done func(*event.Response, error)) (cancel func(error)) {
-	i := t.i
-	done = once(done)
-	ctx := i.Engine.NewContext(engine.RequestContext, "")
-	ended, gone := func() {}, func() {}
-	i.dispatch(ctx, nil, cmp.Or(req.Cause, "fetch"), func(_ *engine.Context, end func()) {
-		ended = func() { ended = func() {}; end() }
-		gone = i.Respond(req, func(request *goja.Object) goja.Value {
-			fetch := t.object.Get("fetch")
-			if !engine.IsCallable(fetch) {
-				i.throwNoHandler("fetch")
-			}
-			return i.Engine.Call(fetch, t.object, request)
-		}, func(resp *event.Response, err error) {
-			done(resp, err)
-			ended()
-		})
-	}, func(err error) { done(nil, err) })
-	return func(error) {
-		// As for entrypoints: the object is not waited for any longer.
-		_ = i.Engine.Post(ctx.Frame(), "client gone", func() { gone(); ended() })
-	}
+	return exchange(t.i, req, nil, func(_ *engine.Context, request *goja.Object) goja.Value {
+		fetch := t.object.Get("fetch")
+		if !engine.IsCallable(fetch) {
+			t.i.throwNoHandler("fetch")
+		}
+		return t.i.Engine.Call(fetch, t.object, request)
+	}, done)
 }

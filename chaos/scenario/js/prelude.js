@@ -42,7 +42,7 @@
       const within = milliseconds(options?.within ?? "1m");
       const asked = () => native.now() - native.paced(); // the time that clients wait does not count
       const begin = asked(), end = begin + within;
-      // Who waits for long already learns a little later what has taken so long: it is asked a hundred times in a minute, not three thousand.
+      // The pause grows with the time waited so far: about a hundred questions in a minute, not three thousand.
       const pause = () => options?.every === undefined ? Math.min(1000, Math.max(20, Math.trunc((asked() - begin) / 20))) : milliseconds(options.every);
       const question = native.question();
       for (let last = "every answer was lost"; ;) {

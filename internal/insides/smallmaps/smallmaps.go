@@ -49,6 +49,11 @@ type Room interface {
 	[1]Slot | [2]Slot | [3]Slot | [4]Slot | [5]Slot | [6]Slot | [7]Slot | [8]Slot
 }
 
+// Names is room for the names of so many entries.
+type Names interface {
+	[1]unistring.String | [2]unistring.String | [3]unistring.String | [4]unistring.String | [5]unistring.String | [6]unistring.String | [7]unistring.String | [8]unistring.String
+}
+
 // Map is a map that is part of something larger. It does not move. Of a group it has only the
 // first slots: it counts those that it lacks as used, and their control bytes say that
 // nothing is in them. So the runtime reads and writes none of them, since it takes the first

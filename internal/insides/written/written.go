@@ -108,7 +108,7 @@ func compileRegexp(pattern, flags string) (unsafe.Pointer, error)
 
 // NewFormat is the format of instructions of which there is a sample each; of kinds that are
 // shared, by their types' names, each instruction is a sample. pattern is the
-// type of a pointer to a compiled regular expression, compile makes one; typeOf says what
+// type of a pointer to a compiled regular expression; typeOf says what
 // instruction there is, unread is the method table of Function's.
 func NewFormat(samples []*Words, shared map[string]bool, values Values, pattern reflect.Type, unread unsafe.Pointer, typeOf func(*Words) reflect.Type) *Format {
 	f := &Format{values: values, names: map[string]*kind{}, tables: map[reflect.Type]*kind{}, typeOf: typeOf, unread: unread}
