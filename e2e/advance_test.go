@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"minido.dev/minido/chaos/campaign"
+	"minido.dev/minido/chaos/result"
 )
 
 // advancing sets an alarm in half an hour and lets two hours pass.
@@ -35,7 +35,7 @@ func TestScenariosAdvanceTheClock(t *testing.T) {
 	flags := []string{"--scenario", file, "--plan"}
 	for _, plan := range []string{"none", "kill@after(10m)", "kill@alarm:before(Counter/c)/alarm#1"} {
 		r, out := campaignOf(t, "replay", fixture(t, "counter"), append(flags, plan, "--mode", "sim")...)
-		if len(r.Cases) != 1 || r.Cases[0].Outcome != campaign.Passed || r.Cases[0].Ms < 7200000 {
+		if len(r.Cases) != 1 || r.Cases[0].Outcome != result.Passed || r.Cases[0].Ms < 7200000 {
 			t.Errorf("%s: %s", plan, out)
 		}
 	}

@@ -6,12 +6,12 @@ import (
 	"strings"
 	"testing"
 
-	"minido.dev/minido/chaos/campaign"
+	"minido.dev/minido/chaos/result"
 )
 
 // confirmed enumerates the deaths of a project in simulation, runs what is found on the
 // reference, and returns the finding that has been run there.
-func confirmed(t *testing.T, files map[string]string, flags ...string) (campaign.Finding, string) {
+func confirmed(t *testing.T, files map[string]string, flags ...string) (result.Finding, string) {
 	t.Helper()
 	modules := wranglerModules(t)
 	dir := project(t, files)

@@ -12,8 +12,8 @@ import (
 	"testing"
 
 	"minido.dev/minido/chaos"
-	"minido.dev/minido/chaos/campaign"
 	"minido.dev/minido/chaos/fault"
+	"minido.dev/minido/chaos/result"
 )
 
 // eachFault runs fn for each fault that leaves the process alive, as random campaigns draw them,
@@ -31,7 +31,7 @@ func eachFault(t *testing.T, fn func(t *testing.T, project, form string, steps [
 }
 
 // withFault enumerates a fault. A test is skipped whose project has no point for it.
-func withFault(t *testing.T, project, form string, flags ...string) (r campaign.Report) {
+func withFault(t *testing.T, project, form string, flags ...string) (r result.Report) {
 	t.Helper()
 	dir := t.TempDir()
 	out, err := exec.Command(minido, append([]string{"chaos", "enumerate", project, "--fault", form, "--dir", dir}, flags...)...).CombinedOutput()
@@ -95,15 +95,15 @@ func TestEquivalenceOfFaults(t *testing.T) {
 	eachFault(t, func(t *testing.T, project, form string, steps []string) {
 		known, restless := map[string]bool{}, map[string]bool{}
 		for _, c := range withFault(t, project, form, append([]string{"--mode", "sim", "--pace", "0s"}, steps...)...).Cases {
-			restless[c.Name] = c.Outcome == campaign.Restless
+			restless[c.Name] = c.Outcome == result.Restless
 			for _, v := range c.Violations {
 				known[v.Key()] = true
 			}
 		}
 		for _, c := range withFault(t, project, form, append([]string{"--max", "2"}, steps...)...).Cases {
 			switch c.Outcome {
-			case campaign.Passed, campaign.Missed, campaign.Violated:
-			case campaign.Restless:
+			case result.Passed, result.Missed, result.Violated:
+			case result.Restless:
 				if !restless[c.Name] {
 					t.Errorf("%s: %s, which the simulation is not: %s", c.Name, c.Outcome, c.Text)
 				}
@@ -127,7 +127,7 @@ func TestDroppedFrame(t *testing.T) {
 	t.Parallel()
 	for _, mode := range []string{"sim", "process"} {
 		r, out := campaignOf(t, "replay", fixture(t, "relay"), "--mode", mode, "--keep", "--plan", "drop@frame:before(Room/r1)/message#3")
-		if c := r.Cases[0]; c.Outcome != campaign.Passed || len(c.Missed) > 0 || c.Refused || len(c.Kills) > 0 {
+		if c := r.Cases[0]; c.Outcome != result.Passed || len(c.Missed) > 0 || c.Refused || len(c.Kills) > 0 {
 			t.Fatalf("%s: %+v\n%s", mode, c, out)
 		}
 		told, err := os.ReadFile(filepath.Join(r.Cases[0].Dir, "history.ndjson"))

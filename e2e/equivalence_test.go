@@ -15,9 +15,9 @@ import (
 	"sync"
 	"testing"
 
-	"minido.dev/minido/chaos/campaign"
 	"minido.dev/minido/chaos/evidence"
 	"minido.dev/minido/chaos/process"
+	"minido.dev/minido/chaos/result"
 	"minido.dev/minido/internal/killpoint"
 	"minido.dev/minido/runtime/world"
 )
@@ -76,7 +76,7 @@ func TestEquivalenceOfDeaths(t *testing.T) {
 		if len(r.Cases) == 0 {
 			t.Fatalf("no cases\n%s", out)
 		}
-		cases, deaths := make(chan campaign.Case), 0
+		cases, deaths := make(chan result.Case), 0
 		var wg sync.WaitGroup
 		for range runtime.GOMAXPROCS(0) {
 			wg.Go(func() {
@@ -100,14 +100,14 @@ func TestEquivalenceOfDeaths(t *testing.T) {
 }
 
 // betweenSteps reports whether a case dies at no effect point, but before a step of the clients.
-func betweenSteps(c campaign.Case) bool { return strings.Contains(c.Name, "@step#") }
+func betweenSteps(c result.Case) bool { return strings.Contains(c.Name, "@step#") }
 
 // hibernates reports whether in a case an object hibernates, and nothing dies.
-func hibernates(c campaign.Case) bool { return strings.HasPrefix(c.Name, "hibernate@") }
+func hibernates(c result.Case) bool { return strings.HasPrefix(c.Name, "hibernate@") }
 
 // dieForReal runs the case's plan in a process that kills itself, and compares
 // what that leaves with the death of the case.
-func dieForReal(dir, project string, c campaign.Case, steps []string) error {
+func dieForReal(dir, project string, c result.Case, steps []string) error {
 	args := append([]string{"chaos", "replay", project, "--mode", "sim", "--sigkill", "--jobs", "1", "--plan", c.Name, "--dir", dir}, steps...)
 	cmd := exec.Command(minido, args...)
 	out, err := cmd.CombinedOutput()
@@ -295,7 +295,7 @@ func TestEquivalenceOfInvariants(t *testing.T) {
 			t.Fatalf("no point was visited\n%s", out)
 		}
 		for _, c := range r.Cases {
-			if c.Outcome != campaign.Passed && c.Outcome != campaign.Missed && c.Outcome != campaign.Violated {
+			if c.Outcome != result.Passed && c.Outcome != result.Missed && c.Outcome != result.Violated {
 				t.Errorf("%s: %s: %s", c.Name, c.Outcome, c.Text)
 			}
 			for _, v := range c.Violations {
@@ -328,7 +328,7 @@ func TestSameWorlds(t *testing.T) {
 		if len(judged.Cases) != len(run.Cases) || judged.Code != run.Code || run.Same != 0 || len(judged.Unmet) != len(run.Unmet) {
 			t.Fatalf("%d cases, %d by themselves\n%s%s", len(judged.Cases), len(run.Cases), out, each)
 		}
-		real := map[string]campaign.Case{}
+		real := map[string]result.Case{}
 		for _, c := range run.Cases {
 			real[c.Title()] = c
 		}
@@ -354,7 +354,7 @@ func TestSameWorlds(t *testing.T) {
 				continue
 			}
 			same++
-			if err := sameSequel(own.Dir, real[campaign.Case{Name: c.SameAs, Pace: c.Pace}.Title()].Dir, len(own.Kills)); err != nil {
+			if err := sameSequel(own.Dir, real[result.Case{Name: c.SameAs, Pace: c.Pace}.Title()].Dir, len(own.Kills)); err != nil {
 				t.Errorf("%s and %s: %v", c.Name, c.SameAs, err)
 			}
 		}
@@ -365,7 +365,7 @@ func TestSameWorlds(t *testing.T) {
 	})
 }
 
-func sameKill(one, two campaign.Kill) bool {
+func sameKill(one, two result.Kill) bool {
 	return one.Point == two.Point && one.AtMs == two.AtMs && one.Fibers == two.Fibers
 }
 

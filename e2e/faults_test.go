@@ -14,10 +14,11 @@ import (
 	"minido.dev/minido/chaos/campaign"
 	"minido.dev/minido/chaos/check"
 	"minido.dev/minido/chaos/history"
+	"minido.dev/minido/chaos/result"
 )
 
 // planned runs a plan once and returns its report and its history.
-func planned(t *testing.T, project, plan string, flags ...string) (campaign.Report, []history.Event) {
+func planned(t *testing.T, project, plan string, flags ...string) (result.Report, []history.Event) {
 	t.Helper()
 	r, out := campaignOf(t, "replay", fixture(t, project), append([]string{"--plan", plan}, flags...)...)
 	events := eventsOf(t, r, out)
@@ -28,7 +29,7 @@ func planned(t *testing.T, project, plan string, flags ...string) (campaign.Repo
 }
 
 // eventsOf is the history of a campaign's only case.
-func eventsOf(t *testing.T, r campaign.Report, out []byte) []history.Event {
+func eventsOf(t *testing.T, r result.Report, out []byte) []history.Event {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join(r.Dir, "case-0001", "history.ndjson"))
 	if err != nil {
@@ -204,8 +205,8 @@ func TestRestAfterAHeartbeat(t *testing.T) {
 	plan := "kill@commit:before(ResearchAgent/r1)/timer#7; kill@index:after(ResearchAgent/r1)/alarm#1"
 	for _, c := range []struct {
 		timeout string
-		want    campaign.Outcome
-	}{{campaign.DefaultTimeout.String(), campaign.Passed}, {"30s", campaign.Restless}} {
+		want    result.Outcome
+	}{{campaign.DefaultTimeout.String(), result.Passed}, {"30s", result.Restless}} {
 		r, _ := planned(t, "fibers", plan, "--mode", "sim", "--timeout", c.timeout)
 		if len(r.Cases) != 1 || len(r.Cases[0].Kills) != 2 {
 			t.Fatalf("--timeout %s: %+v", c.timeout, r.Cases)

@@ -12,10 +12,10 @@ import (
 	"time"
 
 	"minido.dev/minido/chaos"
-	"minido.dev/minido/chaos/campaign"
 	"minido.dev/minido/chaos/check"
 	"minido.dev/minido/chaos/demo"
 	"minido.dev/minido/chaos/evidence"
+	"minido.dev/minido/chaos/result"
 )
 
 // stepMs is how long one of the fiber's five steps takes.
@@ -23,7 +23,7 @@ const stepMs = 300
 
 // interrupt runs a fiber agent (npm agents, unmodified) under the harness, whose
 // checkers decide, and which must see what its recovery hook was given.
-func interrupt(t *testing.T, name, call string, plan string, flags ...string) campaign.Case {
+func interrupt(t *testing.T, name, call string, plan string, flags ...string) result.Case {
 	t.Helper()
 	flags = append([]string{"--call", call, "--plan", plan, "--timeout", "60s"}, flags...)
 	r, out := campaignOf(t, "replay", fixture(t, name), flags...)
@@ -38,7 +38,7 @@ func interrupt(t *testing.T, name, call string, plan string, flags ...string) ca
 }
 
 // filesOf reads the files that a case left at the end, or at a death.
-func filesOf(t *testing.T, c campaign.Case, name string) check.Snapshot {
+func filesOf(t *testing.T, c result.Case, name string) check.Snapshot {
 	t.Helper()
 	s, err := check.ReadSnapshot(filepath.Join(c.Dir, name), time.Time{}, false)
 	if err != nil {
@@ -48,7 +48,7 @@ func filesOf(t *testing.T, c campaign.Case, name string) check.Snapshot {
 }
 
 // noted checks that the agent has noted so many calls of its recovery hook.
-func noted(t *testing.T, c campaign.Case, want int) {
+func noted(t *testing.T, c result.Case, want int) {
 	t.Helper()
 	got := 0
 	for _, o := range filesOf(t, c, "end").Objects {
@@ -60,7 +60,7 @@ func noted(t *testing.T, c campaign.Case, want int) {
 }
 
 // research runs the fiber that the books of checkBooks are about.
-func research(t *testing.T, name string, recovery chaos.Recovery, plan string) campaign.Case {
+func research(t *testing.T, name string, recovery chaos.Recovery, plan string) result.Case {
 	t.Helper()
 	c := interrupt(t, name, `ResearchAgent/r1.startResearch("tides")`, plan,
 		"--recover", string(recovery), "--var", fmt.Sprintf("STEP_MS:%d", stepMs), "--var", "KEEP_ALIVE_MS:1000")
@@ -97,7 +97,7 @@ func query(t *testing.T, dir, project, sql string) []evidence.Row {
 // writes in the turn of each stash: the snapshot that the hook got has exactly
 // as many steps as stash() had returned with for that fiber. And the job was
 // completed once, with the answer of an uninterrupted run.
-func checkBooks(t *testing.T, c campaign.Case, project string) {
+func checkBooks(t *testing.T, c result.Case, project string) {
 	t.Helper()
 	end := filepath.Join(c.Dir, "end")
 	for _, i := range query(t, end, project, "SELECT fiber, snapshot FROM research_interruptions ORDER BY seq") {
@@ -138,7 +138,7 @@ func checkBooks(t *testing.T, c campaign.Case, project string) {
 }
 
 // stepsAt is how many steps the snapshot of the fiber holds that the nth death cut.
-func stepsAt(t *testing.T, c campaign.Case, n int) int {
+func stepsAt(t *testing.T, c result.Case, n int) int {
 	t.Helper()
 	if k := c.Kills[n-1]; k.Fibers != 1 {
 		t.Fatalf("the kill cut %d fibers, want 1: %+v", k.Fibers, k)

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"minido.dev/minido/chaos"
-	"minido.dev/minido/chaos/campaign"
+	"minido.dev/minido/chaos/result"
 )
 
 const twoFrames = `import { DurableObject } from "cloudflare:workers";
@@ -60,7 +60,7 @@ func TestDelayedFrames(t *testing.T) {
 				t.Errorf("%s %v: code %d\n%s", c.plan, flags, r.Code, out)
 			}
 			for _, one := range r.Cases {
-				if one.Outcome != campaign.Passed || one.Refused || one.Digest != r.Cases[0].Digest {
+				if one.Outcome != result.Passed || one.Refused || one.Digest != r.Cases[0].Digest {
 					t.Errorf("%s %v: %+v", c.plan, flags, one)
 				}
 			}
@@ -75,7 +75,7 @@ func TestDelayedFramesMoveClients(t *testing.T) {
 	r, out := campaignOf(t, "enumerate", fixture(t, "relay"), "--mode", "sim", "--fault", "delay(2s)")
 	compared := 0
 	for _, c := range r.Cases {
-		if c.Outcome == campaign.Violated {
+		if c.Outcome == result.Violated {
 			t.Errorf("%s: %v", c.Name, c.Violations)
 		}
 		if strings.Contains(c.Name, "@frame:") && c.Uncompared == "" {

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"minido.dev/minido/chaos"
-	"minido.dev/minido/chaos/campaign"
+	"minido.dev/minido/chaos/result"
 	"minido.dev/minido/runtime/world"
 )
 
@@ -46,7 +46,7 @@ func TestFiberGenerations(t *testing.T) {
 
 // survive runs an agent of a fibers fixture under the harness; each kill must have
 // been noted by a recovery hook.
-func survive(t *testing.T, name, call string, recovery chaos.Recovery, plan string) campaign.Case {
+func survive(t *testing.T, name, call string, recovery chaos.Recovery, plan string) result.Case {
 	t.Helper()
 	c := interrupt(t, name, call, plan, "--recover", string(recovery), "--var", "STEP_MS:200", "--var", "KEEP_ALIVE_MS:700")
 	fibers := 0

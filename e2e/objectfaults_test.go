@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"minido.dev/minido/chaos"
-	"minido.dev/minido/chaos/campaign"
+	"minido.dev/minido/chaos/result"
 )
 
 // What production does to objects happens at every point, the process living on:
@@ -107,7 +107,7 @@ func TestObjectFaultsReplay(t *testing.T) {
 // unknowable, nothing is said.
 func TestObjectFaultsAreCompared(t *testing.T) {
 	t.Parallel()
-	enumerated := func(name, source, kind string) (found bool, r campaign.Report, out []byte) {
+	enumerated := func(name, source, kind string) (found bool, r result.Report, out []byte) {
 		files := pair(t, name)
 		dir := project(t, map[string]string{"worker.ts": files[source], "wrangler.json": pairConfig(files[source]), "drive.chaos.ts": files["drive.chaos.ts"]})
 		r, out = campaignBy(t, exec.Command(minido, "chaos", "enumerate", dir, "--mode", "sim", "--fault", kind))

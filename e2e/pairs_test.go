@@ -15,7 +15,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/txtar"
 
-	"minido.dev/minido/chaos/campaign"
+	"minido.dev/minido/chaos/result"
 )
 
 // objectClass finds the classes of objects that a source exports.
@@ -130,7 +130,7 @@ func TestDyingServerIsNotAsked(t *testing.T) {
 	files := pair(t, "migration-fails-again")
 	dir := project(t, map[string]string{"worker.ts": files["buggy.ts"], "wrangler.json": pairConfig(files["buggy.ts"]), "drive.chaos.ts": files["drive.chaos.ts"]})
 	r, out := campaignBy(t, exec.Command(minido, "chaos", "replay", dir, "--plan", "kill@commit:after(Room/a)/body#1", "--runs", "8"))
-	if n := len(r.Failed()); n != 8 || r.Failed()[0].Outcome != campaign.Violated {
+	if n := len(r.Failed()); n != 8 || r.Failed()[0].Outcome != result.Violated {
 		t.Errorf("fails in %d of 8 runs\n%s", n, out)
 	}
 	r, out = campaignBy(t, exec.Command(minido, "chaos", "enumerate", dir, "--mode", "sim"))

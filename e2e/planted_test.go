@@ -13,12 +13,12 @@ import (
 	"testing"
 
 	"minido.dev/minido/chaos"
-	"minido.dev/minido/chaos/campaign"
+	"minido.dev/minido/chaos/result"
 )
 
 // enumerate runs `minido chaos enumerate` on the fixture "planted" with the given
 // bug of the worker, and returns its exit code and report.
-func enumerate(t *testing.T, bin string, env []string, flags ...string) (int, campaign.Report) {
+func enumerate(t *testing.T, bin string, env []string, flags ...string) (int, result.Report) {
 	t.Helper()
 	args := append([]string{"chaos", "enumerate", fixture(t, "planted"), "--timeout", "5s", "--effects", "SINK",
 		"--model", "counter(POST /add,GET /sum)"}, flags...)
@@ -76,7 +76,7 @@ func TestPlantedBugsOfWorkers(t *testing.T) {
 }
 
 // expect finds a case that broke the wanted invariant.
-func expect(t *testing.T, code int, r campaign.Report, want string) campaign.Case {
+func expect(t *testing.T, code int, r result.Report, want string) result.Case {
 	t.Helper()
 	if code != chaos.Violated && code != chaos.Restless {
 		t.Errorf("code %d", code)
@@ -92,11 +92,11 @@ func expect(t *testing.T, code int, r campaign.Report, want string) campaign.Cas
 		}
 	}
 	t.Fatalf("%s was not found", want)
-	return campaign.Case{}
+	return result.Case{}
 }
 
 // replayOf runs the line that a finding printed and returns its exit code.
-func replayOf(t *testing.T, bin string, env []string, c campaign.Case, more ...string) int {
+func replayOf(t *testing.T, bin string, env []string, c result.Case, more ...string) int {
 	t.Helper()
 	if runtime.GOOS == "windows" {
 		t.Skip("the line is for a POSIX shell")
@@ -217,7 +217,7 @@ func plantedNondeterminism(t *testing.T, bin string) {
 				}
 				return
 			}
-			found := slices.ContainsFunc(r.Failed(), func(one campaign.Case) bool { return strings.HasPrefix(one.Text, "determinism: ") })
+			found := slices.ContainsFunc(r.Failed(), func(one result.Case) bool { return strings.HasPrefix(one.Text, "determinism: ") })
 			if code != chaos.Broken || !found {
 				t.Errorf("code %d, not found\n%s", code, out)
 			}

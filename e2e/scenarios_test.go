@@ -11,8 +11,8 @@ import (
 	"testing"
 
 	"minido.dev/minido/chaos"
-	"minido.dev/minido/chaos/campaign"
 	"minido.dev/minido/chaos/check"
+	"minido.dev/minido/chaos/result"
 )
 
 // The scenarios beside the fixtures of agents run, with the scripted model where
@@ -51,14 +51,14 @@ func TestScenariosOfFixtures(t *testing.T) {
 						t.Errorf("%s: %s", one.Replay, v)
 					}
 				}
-				if one.Outcome == campaign.Restless || one.Outcome == campaign.Broken {
+				if one.Outcome == result.Restless || one.Outcome == result.Broken {
 					t.Errorf("%s is %s: %s", one.Replay, one.Outcome, one.Text)
 				}
 			}
 			if c.finds == "" {
 				return
 			}
-			found := func(one campaign.Case) bool {
+			found := func(one result.Case) bool {
 				return slices.ContainsFunc(one.Violations, func(v check.Violation) bool { return v.Key() == c.finds })
 			}
 			// A replay in processes finds what a slow machine leaves time for: one of three has to.
@@ -82,14 +82,14 @@ func TestCyclesHold(t *testing.T) {
 }
 
 // campaignOf runs a campaign and returns its report and what it wrote.
-func campaignOf(t *testing.T, verb, project string, flags ...string) (campaign.Report, []byte) {
+func campaignOf(t *testing.T, verb, project string, flags ...string) (result.Report, []byte) {
 	t.Helper()
 	return campaignBy(t, exec.Command(minido, append([]string{"chaos", verb, project}, flags...)...))
 }
 
 // campaignBy is campaignOf with a command of its own, which gets a directory
 // for its evidence.
-func campaignBy(t *testing.T, cmd *exec.Cmd) (campaign.Report, []byte) {
+func campaignBy(t *testing.T, cmd *exec.Cmd) (result.Report, []byte) {
 	t.Helper()
 	dir := t.TempDir()
 	cmd.Args = append(cmd.Args, "--dir", dir)
@@ -102,7 +102,7 @@ func campaignBy(t *testing.T, cmd *exec.Cmd) (campaign.Report, []byte) {
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	var r campaign.Report
+	var r result.Report
 	if err := json.Unmarshal(data, &r); err != nil {
 		t.Fatal(err)
 	}

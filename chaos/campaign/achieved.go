@@ -8,7 +8,7 @@ import (
 
 // proves says whether clients whose run without a fault was r can show what a fault does.
 // Whoever asks nothing that succeeds is compared with nothing.
-func (c *campaign) proves(r Case) error {
+func (c *campaign) proves(r ranCase) error {
 	a := r.achieved
 	if a.Failed == 0 || a.Failed < a.All || c.FailingSteps {
 		if a.Errors > 0 {

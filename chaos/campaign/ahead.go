@@ -6,6 +6,7 @@ import (
 
 	"minido.dev/minido/chaos/fault"
 	"minido.dev/minido/chaos/orders"
+	"minido.dev/minido/chaos/result"
 )
 
 // pin has the replay of a finding with real processes die where the finding did. What had
@@ -13,9 +14,9 @@ import (
 // says nothing of that. A death between two points leaves what one at the first of them
 // leaves: so the same is found at the point that was passed ahead of its time, and there each
 // time.
-func (s *slot) pin(ctx context.Context, g group, r *Case) error {
+func (s *slot) pin(ctx context.Context, g group, r *ranCase) error {
 	f := g.plan.Kill()
-	if r.Outcome != Violated || s.camp.Mode != Process || len(g.plan) != 1 || f == nil || f.Point == "" || len(r.passed) == 0 {
+	if r.Outcome != result.Violated || s.camp.Mode != Process || len(g.plan) != 1 || f == nil || f.Point == "" || len(r.passed) == 0 {
 		return nil
 	}
 	early := orders.Ahead(s.camp.order, r.passed[0])
@@ -32,7 +33,7 @@ func (s *slot) pin(ctx context.Context, g group, r *Case) error {
 		if err := s.camp.settle(&there, false); err != nil {
 			return err
 		}
-		if same = there.Outcome == Violated && failureKey(there) == failureKey(*r); same {
+		if same = there.Outcome == result.Violated && failureKey(there.Case) == failureKey(r.Case); same {
 			r.Replay = there.Replay
 			note += fmt.Sprintf("; a death at %s does the same, and is what the replay runs", label)
 			break

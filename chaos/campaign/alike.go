@@ -7,6 +7,7 @@ import (
 
 	"minido.dev/minido/chaos/fault"
 	"minido.dev/minido/chaos/history"
+	"minido.dev/minido/chaos/result"
 	"minido.dev/minido/chaos/sim"
 	"minido.dev/minido/runtime/world"
 )
@@ -48,7 +49,7 @@ func (o Options) alike() bool {
 // together puts plans together that differ in their last point alone, and there
 // in nothing but its name. What runs of them is the last, which has passed the
 // points of the others. Without states each is alone.
-func together(plans []fault.Plan, c Case) []group {
+func together(plans []fault.Plan, c ranCase) []group {
 	if c.states == nil {
 		return alone(plans)
 	}
@@ -59,7 +60,7 @@ func together(plans []fault.Plan, c Case) []group {
 			groups = append(groups, group{plan: p})
 			continue
 		}
-		i := slices.Index(c.Points, p[len(p)-1].Point)
+		i := slices.Index(c.points, p[len(p)-1].Point)
 		n, known := at[c.states[i]]
 		if !known {
 			at[c.states[i]] = len(groups)
@@ -73,7 +74,7 @@ func together(plans []fault.Plan, c Case) []group {
 }
 
 // upgrading are groups of one whose first lives are those that c has recorded.
-func upgrading(plans []fault.Plan, c Case) []group {
+func upgrading(plans []fault.Plan, c ranCase) []group {
 	groups := alone(plans)
 	for i, p := range plans {
 		if !p[0].Deploy {
@@ -85,12 +86,12 @@ func upgrading(plans []fault.Plan, c Case) []group {
 
 // again are the groups of plans that kill once more, at the points of c, after
 // those of g, of which c is the result.
-func (g group) again(c Case) []group {
+func (g group) again(c ranCase) []group {
 	next := func(plan fault.Plan, label string) fault.Plan {
 		return append(slices.Clone(plan), fault.Fault{Point: label})
 	}
 	var plans []fault.Plan
-	for _, label := range c.Points {
+	for _, label := range c.points {
 		plans = append(plans, next(g.plan, label))
 	}
 	groups := together(plans, c)
@@ -106,7 +107,7 @@ func (g group) again(c Case) []group {
 }
 
 // likeness is the result of a plan whose deaths leave what those of r's left.
-func (r *caseRun) likeness(ctx context.Context, plan fault.Plan) (Case, error) {
+func (r *caseRun) likeness(ctx context.Context, plan fault.Plan) (ranCase, error) {
 	o := r.camp.Options
 	o.Seed = r.result.Seed
 	c := r.result
@@ -128,14 +129,14 @@ func (r *caseRun) likeness(ctx context.Context, plan fault.Plan) (Case, error) {
 			return c, fmt.Errorf("campaign: %s: %w", plan, err)
 		}
 	}
-	if c.Outcome == Violated {
-		c.Outcome = Passed // unless it is violated, too
+	if c.Outcome == result.Violated {
+		c.Outcome = result.Passed // unless it is violated, too
 	}
-	if err := r.ask(ctx, &c, e); err != nil {
+	if err := r.ask(ctx, &c.Case, e); err != nil {
 		return c, err
 	}
 	c.Confirm = ""
-	if c.failed() {
+	if c.Failed() {
 		c.Confirm = o.confirm(plan, c.Ms)
 	}
 	return c, nil

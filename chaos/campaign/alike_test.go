@@ -25,13 +25,13 @@ func texts(groups []group) (out [][]string) {
 // has the groups of both deaths. Without states each plan is run.
 func TestTogether(t *testing.T) {
 	state := func(turn int) sim.State { return sim.State{Moment: world.Moment{Turn: turn}} }
-	clean := Case{Points: []string{"a", "b", "c"}, states: []sim.State{state(1), state(1), state(2)}}
+	clean := ranCase{points: []string{"a", "b", "c"}, states: []sim.State{state(1), state(1), state(2)}}
 	plans := []fault.Plan{{{Point: "a"}}, {{Point: "b"}}, {{Point: "c"}}}
 	groups := together(plans, clean)
 	if diff := cmp.Diff([][]string{{"kill@a", "kill@b"}, {"kill@c"}}, texts(groups)); diff != "" {
 		t.Error(diff)
 	}
-	recovery := Case{Points: []string{"x", "y", "z"}, states: []sim.State{state(5), state(6), state(6)}}
+	recovery := ranCase{points: []string{"x", "y", "z"}, states: []sim.State{state(5), state(6), state(6)}}
 	want := [][]string{
 		{"kill@a; kill@x", "kill@b; kill@x"},
 		{"kill@b; kill@y", "kill@a; kill@y", "kill@a; kill@z", "kill@b; kill@z"},

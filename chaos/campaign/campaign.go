@@ -20,6 +20,7 @@ import (
 	"minido.dev/minido/chaos/oracle"
 	"minido.dev/minido/chaos/outside"
 	"minido.dev/minido/chaos/process"
+	"minido.dev/minido/chaos/result"
 	"minido.dev/minido/chaos/stepper"
 	"minido.dev/minido/chaos/wait"
 	"minido.dev/minido/internal/clock"
@@ -55,8 +56,8 @@ type campaign struct {
 	depth     int // after so many deaths no states are taken
 
 	mu       sync.Mutex // guards everything below
-	report   Report
-	kept     shelf
+	report   result.Report
+	kept     result.Shelf
 	done     map[uint64]bool      // cases of an earlier run of this campaign (keyOf)
 	drawn    numbers              // of the plans that were run
 	before   map[int]corpus.Entry // with plans that were drawn in an earlier run of this campaign
@@ -72,16 +73,16 @@ type campaign struct {
 }
 
 // with opens a campaign, runs it, and ends whatever it started.
-func with(ctx context.Context, verb string, o Options, run func(*campaign, context.Context) error) (report Report, err error) {
+func with(ctx context.Context, verb string, o Options, run func(*campaign, context.Context) error) (report result.Report, err error) {
 	o, err = o.complete()
 	if err == nil {
 		err = resumable(o)
 	}
 	if err != nil {
-		return Report{Verb: verb, Code: chaos.CodeOf(err)}, err
+		return result.Report{Verb: verb, Code: chaos.CodeOf(err)}, err
 	}
 	c := &campaign{Options: o, clock: clock.Real{}, checkers: check.All(), nursery: process.NewNursery(clock.Real{}, runtime.GOMAXPROCS(0))}
-	c.report = Report{Verb: verb, Project: o.Project, Cases: []Case{}}
+	c.report = result.Report{Verb: verb, Project: o.Project, Cases: []result.Case{}}
 	if o.Shards > 0 {
 		c.report.Shard = fmt.Sprintf("%d/%d", o.Shard, o.Shards)
 	}
@@ -106,7 +107,7 @@ func with(ctx context.Context, verb string, o Options, run func(*campaign, conte
 	if c.Script != nil && c.Script.Silent() {
 		c.report.Warnings = append(c.report.Warnings, "check() of the scenario asserts nothing: it called no expect(), always(), sometimes() or eventually(), and did not throw")
 	}
-	c.report.conclude()
+	c.report.Conclude()
 	if err != nil {
 		c.report.Code = codeOf(err)
 	}
@@ -192,7 +193,7 @@ func (c *campaign) caseDir() string {
 }
 
 // settle removes the evidence of a case that is over, or has it where it is kept.
-func (c *campaign) settle(r *Case, keep bool) error {
+func (c *campaign) settle(r *ranCase, keep bool) error {
 	from := r.Dir
 	r.Dir = ""
 	if keep {
@@ -221,7 +222,7 @@ func (c *campaign) tell(planned int, format string, args ...any) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.planned = planned
-	c.Progress(Event{Campaign: &c.report, Planned: planned, Text: fmt.Sprintf(format, args...)})
+	c.Progress(result.Event{Campaign: &c.report, Planned: planned, Text: fmt.Sprintf(format, args...)})
 }
 
 // mark notes which marks a case has met, and which there are.
@@ -261,31 +262,31 @@ func (c *campaign) unmet() []string {
 
 // add takes a case into the report and the journal, unless an earlier run of this campaign
 // has done so.
-func (c *campaign) add(r Case) {
+func (c *campaign) add(r ranCase) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if r.number == 0 && c.done[keyOf(r)] {
+	if r.number == 0 && c.done[keyOf(r.Case)] {
 		return
 	}
-	e := entry{Case: &r, N: r.number}
+	e := entry{Case: &r.Case, N: r.number}
 	if r.number > 0 && c.corpus.News(r.pairs) {
-		e.Pairs, e.Points = r.pairs, r.Points[:min(len(r.Points), corpus.MaxPoints)]
+		e.Pairs, e.Points = r.pairs, r.points[:min(len(r.points), corpus.MaxPoints)]
 	}
-	if !c.kept.room(r.Cause()) {
-		short := r.short()
-		e.Case = &short
+	if !c.kept.Room(r.Cause()) {
+		less := short(r.Case)
+		e.Case = &less
 	}
 	c.journal.write(e)
 	if r.number > 0 {
 		c.drawn.take(r.number)
 	}
-	c.count(r)
-	c.Progress(Event{Campaign: &c.report, Case: &r, Planned: c.planned})
+	c.count(r.Case)
+	c.Progress(result.Event{Campaign: &c.report, Case: &r.Case, Planned: c.planned})
 }
 
 // count takes a case into the report. c.mu is held.
-func (c *campaign) count(r Case) {
-	c.kept.put(&c.report, r.slim())
+func (c *campaign) count(r result.Case) {
+	c.kept.Put(&c.report, r)
 	if r.SameAs == "" {
 		c.report.Kills += r.Deaths()
 		c.report.PlayedBack += r.PlayedBack
@@ -299,10 +300,10 @@ func (c *campaign) count(r Case) {
 		}
 	}
 	switch {
-	case r.Outcome == Unreached:
+	case r.Outcome == result.Unreached:
 		c.report.Unreached++
 	case len(r.Missed) > 0:
-		if len(c.report.Missed) < MaxKept {
+		if len(c.report.Missed) < result.MaxKept {
 			c.report.Missed = append(c.report.Missed, r.Title())
 		}
 	case r.Order:
@@ -321,18 +322,18 @@ func (c *campaign) runs() int {
 
 // wants reports whether the evidence of a case that failed is to be kept: there is no end
 // of cases, but one of room.
-func (c *campaign) wants(r Case) bool {
+func (c *campaign) wants(r ranCase) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return slices.ContainsFunc(append(slices.Clone(r.like), r), func(one Case) bool { return !one.Outcome.OK() && c.kept.room(one.Cause()) })
+	return slices.ContainsFunc(append(slices.Clone(r.like), r), func(one ranCase) bool { return !one.Outcome.OK() && c.kept.Room(one.Cause()) })
 }
 
 // over reports whether the campaign's time is, or whether it has found enough.
 func (c *campaign) over() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.StopAfter > 0 && len(c.kept.causes) >= c.StopAfter {
-		c.report.Enough = len(c.kept.causes)
+	if c.StopAfter > 0 && c.kept.Causes() >= c.StopAfter {
+		c.report.Enough = c.kept.Causes()
 	}
 	return c.report.Enough > 0 || !c.until.IsZero() && !c.clock.Now().Before(c.until)
 }
@@ -359,7 +360,7 @@ func (c *campaign) leave(g group) {
 type job struct {
 	group
 	seed uint64 // of a simulation; 0 is that of the options
-	done func(Case)
+	done func(ranCase)
 }
 
 // runAll runs the plans on all slots and returns the first fatal error. done is
@@ -416,7 +417,7 @@ func (s *slot) work(ctx context.Context, queue <-chan job) error {
 
 // run is runCase in the next directory. What ends the campaign keeps its evidence,
 // unless that is the end of ctx.
-func (s *slot) run(ctx context.Context, g group) (Case, error) {
+func (s *slot) run(ctx context.Context, g group) (ranCase, error) {
 	r, err := s.runCase(ctx, g, s.camp.caseDir())
 	if errors.Is(err, world.ErrAstray) && ctx.Err() == nil { // what was recorded does not help here
 		if err = os.RemoveAll(r.Dir); err != nil {
@@ -452,13 +453,13 @@ type repeating struct{ left int }
 
 // again reports whether the plan is to be run again after r; a difference that has not
 // come again is none.
-func (p *repeating) again(r *Case) bool {
-	differs := r.Outcome == Violated && !slices.ContainsFunc(r.Violations, func(v check.Violation) bool { return v.Checker != differential })
+func (p *repeating) again(r *ranCase) bool {
+	differs := r.Outcome == result.Violated && !slices.ContainsFunc(r.Violations, func(v check.Violation) bool { return v.Checker != differential })
 	switch {
 	case p.left == 0 && differs:
 		p.left = repeats
 		return true
-	case p.left == 0 || r.Outcome != Passed:
+	case p.left == 0 || r.Outcome != result.Passed:
 		return false
 	}
 	if p.left--; p.left == 0 {
@@ -469,7 +470,7 @@ func (p *repeating) again(r *Case) bool {
 
 // try runs a plan, again while its fault does not happen, and after a difference that may
 // come from time alone. The evidence of what passed goes, unless it is to be kept.
-func (s *slot) try(ctx context.Context, g group) (Case, error) {
+func (s *slot) try(ctx context.Context, g group) (ranCase, error) {
 	var repeating repeating
 	for n := 1; ; n++ {
 		r, err := s.run(ctx, g)
@@ -481,10 +482,10 @@ func (s *slot) try(ctx context.Context, g group) (Case, error) {
 		// and the first of two faults may take the second one's moment away, as the delay
 		// of one message does with that of another.
 		drawn := s.camp.report.Verb == "random" && (s.camp.Mode == Sim || len(g.plan) > 1) || r.Order && len(g.plan) > 1
-		if drawn && r.Outcome == Missed {
-			r.Outcome = Unreached
+		if drawn && r.Outcome == result.Missed {
+			r.Outcome = result.Unreached
 		}
-		again := r.Outcome == Missed && n < MaxTries && s.camp.Mode != Sim || s.camp.Mode == Process && repeating.again(&r)
+		again := r.Outcome == result.Missed && n < MaxTries && s.camp.Mode != Sim || s.camp.Mode == Process && repeating.again(&r)
 		keep := s.camp.Keep || !again && s.camp.wants(r)
 		if err := s.camp.settle(&r, keep); err != nil {
 			return r, err

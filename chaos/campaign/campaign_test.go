@@ -15,33 +15,9 @@ import (
 	"minido.dev/minido/chaos/drive"
 	"minido.dev/minido/chaos/evidence"
 	"minido.dev/minido/chaos/fault"
+	"minido.dev/minido/chaos/result"
 	"minido.dev/minido/chaos/sim"
 )
-
-// The reports of shards add up, and the worst decides; a mark that one of them
-// met is met.
-func TestMerge(t *testing.T) {
-	passed, violated := Case{Name: "a", Outcome: Passed}, Case{Name: "b", Outcome: Violated, Violations: []check.Violation{{Checker: "c", Invariant: "i"}}}
-	one := Report{Verb: "enumerate", Project: "p", Shard: "1/2", Points: 2, Visited: 1, Kills: 1, Cases: []Case{passed}, Unmet: []string{"x", "y"}, Code: chaos.Missed}
-	two := Report{Verb: "enumerate", Project: "p", Shard: "2/2", Points: 2, Visited: 1, Kills: 1, Cases: []Case{violated}, Unmet: []string{"y"}, Code: chaos.Violated}
-	got, err := Merge([]Report{one, two})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got.Code != chaos.Violated || got.Visited != 2 || got.Kills != 2 || got.Points != 2 || len(got.Cases) != 2 || len(got.Unmet) != 1 || got.Unmet[0] != "y" {
-		t.Errorf("%+v", got)
-	}
-	if _, err := Merge([]Report{one, one}); err == nil {
-		t.Error("one shard was merged twice")
-	}
-	two.Project = "q"
-	if _, err := Merge([]Report{one, two}); err == nil {
-		t.Error("two projects were merged")
-	}
-	if got, err := Merge([]Report{one, {Verb: "enumerate", Project: "p", Shard: "2/2", Code: chaos.Broken}}); err != nil || got.Code == chaos.Pass {
-		t.Errorf("a shard that ended early was forgotten: %+v, %v", got, err)
-	}
-}
 
 // A limit spreads what it leaves; shards share everything out.
 func TestChoose(t *testing.T) {
@@ -50,22 +26,22 @@ func TestChoose(t *testing.T) {
 		plans = append(plans, fault.Plan{{Point: string(rune('0' + len(plans)))}})
 	}
 	c := &campaign{Options: Options{Max: 5}}
-	if got := c.choose(plans, Case{}); len(got) != 5 || got[1][0].Point != "2" || c.report.Skipped != 5 {
+	if got := c.choose(plans, ranCase{}); len(got) != 5 || got[1][0].Point != "2" || c.report.Skipped != 5 {
 		t.Errorf("%v", got)
 	}
 	seen := map[string]int{}
 	for shard := 1; shard <= 3; shard++ {
 		c := &campaign{Options: Options{Shard: shard, Shards: 3}}
-		for _, p := range c.choose(plans, Case{}) {
+		for _, p := range c.choose(plans, ranCase{}) {
 			seen[p.String()]++
 		}
 	}
 	if len(seen) != 10 {
 		t.Errorf("%v", seen)
 	}
-	clean := Case{states: make([]sim.State, len(plans))} // of pairs of points
+	clean := ranCase{states: make([]sim.State, len(plans))} // of pairs of points
 	for i, p := range plans {
-		clean.Points, clean.states[i].Files[0] = append(clean.Points, p[0].Point), byte(i/2)
+		clean.points, clean.states[i].Files[0] = append(clean.points, p[0].Point), byte(i/2)
 	}
 	c = &campaign{Options: Options{Shard: 2, Shards: 2}}
 	if got := fmt.Sprint(c.choose(plans, clean)); got != fmt.Sprint([]fault.Plan{plans[2], plans[3], plans[6], plans[7]}) {
@@ -116,13 +92,13 @@ func TestWaitedForAnAlarm(t *testing.T) {
 		s    check.Snapshot
 		want float64
 	}{{due(), 0}, {due(-5), 0}, {due(20), 0}, {due(200, 90, 300), 60}, {due(400), 220}} {
-		k := Kill{ReadyMs: 30, RecoveredMs: 250}
-		if k.wait(c.s); k.WaitedMs != c.want {
+		k := result.Kill{ReadyMs: 30, RecoveredMs: 250}
+		if waited(&k, c.s); k.WaitedMs != c.want {
 			t.Errorf("%v: waited %v ms, want %v", c.s.Objects, k.WaitedMs, c.want)
 		}
 	}
-	never := Kill{ReadyMs: 30}
-	if never.wait(due(90)); never.WaitedMs != 0 {
+	never := result.Kill{ReadyMs: 30}
+	if waited(&never, due(90)); never.WaitedMs != 0 {
 		t.Errorf("a system that never recovered waited %v ms", never.WaitedMs)
 	}
 }
@@ -148,7 +124,8 @@ func TestDirectoryIsUsedAgain(t *testing.T) {
 func TestSettle(t *testing.T) {
 	c := &campaign{dir: t.TempDir(), workshop: &evidence.Workshop{Dir: t.TempDir()}}
 	for _, keep := range []bool{true, false} {
-		r := Case{Dir: c.caseDir()}
+		r := began("case")
+		r.Dir = c.caseDir()
 		name := filepath.Base(r.Dir)
 		if err := os.MkdirAll(filepath.Join(r.Dir, "death-1"), 0o700); err != nil {
 			t.Fatal(err)

@@ -18,6 +18,7 @@ import (
 	"minido.dev/minido/chaos/outside"
 	"minido.dev/minido/chaos/place"
 	"minido.dev/minido/chaos/process"
+	"minido.dev/minido/chaos/result"
 	"minido.dev/minido/runtime/world"
 )
 
@@ -69,7 +70,7 @@ type caseRun struct {
 	rewind context.CancelCauseFunc
 	// reference is set for a run without faults that others are compared with.
 	reference *reference
-	result    Case
+	result    ranCase
 }
 
 // copied is where the files of a dead server were copied to, and when.
@@ -88,14 +89,16 @@ func (c copied) read(deep bool) (check.Snapshot, error) {
 
 // end is how a life ends early, and with it the case.
 type end struct {
-	outcome Outcome
+	outcome result.Outcome
 	err     error
 }
 
 func (e *end) Error() string { return e.err.Error() }
 func (e *end) Unwrap() error { return e.err }
 
-func ended(o Outcome, format string, args ...any) error { return &end{o, fmt.Errorf(format, args...)} }
+func ended(o result.Outcome, format string, args ...any) error {
+	return &end{o, fmt.Errorf(format, args...)}
+}
 
 // isFatal says whether an error makes further cases pointless, or this one one that
 // must be run otherwise.
@@ -106,10 +109,10 @@ func isFatal(err error) bool {
 // runCase runs the plan of g once in the directory dir, which must not exist. The error
 // is for what makes further cases pointless: ctx's end, or a project that cannot
 // be served.
-func (s *slot) runCase(ctx context.Context, g group, dir string) (result Case, err error) {
+func (s *slot) runCase(ctx context.Context, g group, dir string) (ran ranCase, err error) {
 	r := &caseRun{camp: s.camp, slot: s, plan: g.plan, like: g.like, known: g.known, lives: g.plan.Lives(), dir: dir, pace: s.camp.Pace}
-	r.result = Case{Name: g.plan.String(), Outcome: Passed, Tries: 1, Dir: dir, Replay: s.camp.replay(g.plan), Kills: []Kill{}}
-	r.result.Pace = s.camp.paceName()
+	r.result = began(g.plan.String())
+	r.result.Tries, r.result.Dir, r.result.Replay, r.result.Pace = 1, dir, s.camp.replay(g.plan), s.camp.paceName()
 	if err := os.MkdirAll(filepath.Join(dir, "state"), 0o700); err != nil {
 		return r.result, fmt.Errorf("campaign: %w", err)
 	}
@@ -138,7 +141,7 @@ func (s *slot) runCase(ctx context.Context, g group, dir string) (result Case, e
 		err = r.once(ctx, s.processWorld(ctx, r))
 	}
 	r.count()
-	if r.result.failed() && len(r.struck) > 0 {
+	if r.result.Failed() && len(r.struck) > 0 {
 		r.result.Places = r.struck
 	}
 	return r.result, err

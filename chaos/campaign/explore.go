@@ -15,26 +15,27 @@ import (
 	"minido.dev/minido/chaos/corpus"
 	"minido.dev/minido/chaos/draw"
 	"minido.dev/minido/chaos/fault"
+	"minido.dev/minido/chaos/result"
 	"minido.dev/minido/internal/entropy"
 	"minido.dev/minido/runtime/server"
 )
 
 // clean runs without a fault: a system that fails then is no subject for faults.
 // Its result is what a plan chooses from.
-func (c *campaign) clean(ctx context.Context) (Case, error) {
+func (c *campaign) clean(ctx context.Context) (ranCase, error) {
 	if c.anyTime && c.Mode == Sim && c.report.Verb == "enumerate" && c.Horizon == 0 {
 		c.Within = Far
 	}
 	r, err := c.slots[0].run(ctx, group{})
-	if err == nil && r.Outcome == Restless && c.Within == Far && !r.living && len(r.Points) < 500 { // nothing goes on all the time
+	if err == nil && r.Outcome == result.Restless && c.Within == Far && !r.living && len(r.points) < 500 { // nothing goes on all the time
 		c.Within = Farthest // a Workflow sleeps
 		r, err = c.slots[0].run(ctx, group{})
 	}
-	if err == nil && r.Outcome == Restless && c.anyTime && c.Within >= Far {
+	if err == nil && r.Outcome == result.Restless && c.anyTime && c.Within >= Far {
 		c.Within = c.asked.Within
 		r, err = c.slots[0].run(ctx, group{})
 	}
-	if err == nil && r.Outcome == Restless && r.living && c.Mode == Sim && c.Horizon == 0 {
+	if err == nil && r.Outcome == result.Restless && r.living && c.Mode == Sim && c.Horizon == 0 {
 		c.Horizon = check.Horizon
 		c.tell(0, "without a fault the system never comes to rest: each life ends %v after its clients are done (--horizon)", c.Horizon)
 		r, err = c.slots[0].run(ctx, group{})
@@ -46,7 +47,7 @@ func (c *campaign) clean(ctx context.Context) (Case, error) {
 }
 
 // unharmedBy is clean for a run of a plan that does no harm.
-func (c *campaign) unharmedBy(ctx context.Context, plan fault.Plan) (Case, error) {
+func (c *campaign) unharmedBy(ctx context.Context, plan fault.Plan) (ranCase, error) {
 	r, err := c.slots[0].run(ctx, group{plan: plan})
 	if err == nil {
 		err = c.settle(&r, true)
@@ -55,15 +56,15 @@ func (c *campaign) unharmedBy(ctx context.Context, plan fault.Plan) (Case, error
 }
 
 // unharmedIf says whether a run without faults is one.
-func (c *campaign) unharmedIf(r Case, err error) (Case, error) {
+func (c *campaign) unharmedIf(r ranCase, err error) (ranCase, error) {
 	if err != nil {
 		return r, err
 	}
 	switch r.Outcome {
-	case Passed:
-		c.order = r.Points
+	case result.Passed:
+		c.order = r.points
 		return r, nil
-	case Violated:
+	case result.Violated:
 		c.add(r)
 		return r, errFailedClean
 	}
@@ -83,13 +84,13 @@ var errFailedClean = errors.New("the run without a fault already violates an inv
 //
 // *chaos.UsageError; ctx's cause; what made the harness itself fail. The report
 // is complete as far as the campaign came.
-func Enumerate(ctx context.Context, o Options, depth int) (Report, error) {
+func Enumerate(ctx context.Context, o Options, depth int) (result.Report, error) {
 	o.bundles = &server.Bundles{}
-	first, paceable, err := enumerate(ctx, o, depth)
-	if err != nil || first.Code != 0 || !paceable || o.Mode != Sim || o.OnePace || o.Max > 0 || depth != 1 {
+	first, then, err := enumerate(ctx, o, depth)
+	if err != nil || first.Code != 0 || !then.paceable || o.Mode != Sim || o.OnePace || o.Max > 0 || depth != 1 {
 		return first, err
 	}
-	o.Pace, o.Dir, o.Resume, o.goesOn, o.digest = Patience, first.Dir, false, true, first.digest
+	o.Pace, o.Dir, o.Resume, o.goesOn, o.digest = Patience, first.Dir, false, true, then.digest
 	if o.For > 0 {
 		if o.For -= first.Elapsed(); o.For <= 0 || first.Left > 0 {
 			first.Warnings = append(first.Warnings, "the time was over before the points of clients that wait between their steps; --resume goes on with them")
@@ -99,7 +100,7 @@ func Enumerate(ctx context.Context, o Options, depth int) (Report, error) {
 	second, _, err := enumerate(ctx, o, depth)
 	shard := first.Shard
 	first.Shard, second.Shard = "", ""
-	all, mergeErr := Merge([]Report{first, second})
+	all, mergeErr := result.Merge([]result.Report{first, second})
 	if mergeErr != nil {
 		return second, errors.Join(err, mergeErr)
 	}
@@ -108,10 +109,16 @@ func Enumerate(ctx context.Context, o Options, depth int) (Report, error) {
 	return all, err
 }
 
-// enumerate is Enumerate with clients of one pace. It says whether clients that wait
-// between steps would do something else: whether they send several, and no chat, which
-// they follow to its end anyway.
-func enumerate(ctx context.Context, o Options, depth int) (r Report, paceable bool, err error) {
+// onward is what an enumeration tells one with clients of another pace.
+type onward struct {
+	// paceable says whether clients that wait between steps would do something else: whether
+	// they send several, and no chat, which they follow to its end anyway.
+	paceable bool
+	digest   string // of the journal, "" without one
+}
+
+// enumerate is Enumerate with clients of one pace.
+func enumerate(ctx context.Context, o Options, depth int) (r result.Report, then onward, err error) {
 	r, err = with(ctx, "enumerate", o, func(c *campaign, ctx context.Context) error {
 		if depth != 1 && depth != 2 {
 			return &chaos.UsageError{Text: fmt.Sprintf("--depth is %d; write 1, or 2 for a second kill during the recovery.", depth)}
@@ -126,7 +133,7 @@ func enumerate(ctx context.Context, o Options, depth int) (r Report, paceable bo
 			c.tell(0, "recording the points of a run without faults")
 		}
 		clean, err := c.clean(ctx)
-		paceable = clean.calls > 1 && !clean.chats
+		then.paceable = clean.calls > 1 && !clean.chats
 		if errors.Is(err, errFailedClean) {
 			return nil
 		}
@@ -139,8 +146,9 @@ func enumerate(ctx context.Context, o Options, depth int) (r Report, paceable bo
 		if err := c.openJournal(); err != nil {
 			return err
 		}
+		then.digest = c.digest
 		var plans []fault.Plan
-		for _, label := range clean.Points {
+		for _, label := range clean.points {
 			if f := o.Fault.At(label); f.Happens() {
 				plans = append(plans, fault.Plan{f})
 			}
@@ -155,15 +163,15 @@ func enumerate(ctx context.Context, o Options, depth int) (r Report, paceable bo
 			}
 			plans = c.upgrades(clean, upgraded)
 		}
-		c.report.Points, c.report.Questions = len(plans), clean.Questions
-		if len(plans) == 0 && len(clean.Points) > 0 {
-			return &chaos.UsageError{Text: fmt.Sprintf("none of the %d effect points of the run without faults is one at which %s can happen", len(clean.Points), o.Fault.Kind())}
+		c.report.Points, c.report.Questions = len(plans), clean.questions
+		if len(plans) == 0 && len(clean.points) > 0 {
+			return &chaos.UsageError{Text: fmt.Sprintf("none of the %d effect points of the run without faults is one at which %s can happen", len(clean.points), o.Fault.Kind())}
 		}
 		if len(plans) == 0 {
 			return &chaos.UsageError{Text: "the run without faults passed no effect point: the clients' steps reached no object"}
 		}
 		if depth == 1 && o.Fault.IsKill() && o.Fault.Skew == 0 && o.Pace == 0 && c.newest() == 0 && !clean.chats && c.refers() {
-			plans = append(plans, fault.Hibernations(clean.Points)...)
+			plans = append(plans, fault.Hibernations(clean.points)...)
 		}
 		if depth == 1 && o.Fault.IsKill() && o.Fault.Skew == 0 && c.newest() == 0 && !clean.chats && c.refers() {
 			plans = append(plans, c.betweenSteps(clean)...)
@@ -188,14 +196,14 @@ func enumerate(ctx context.Context, o Options, depth int) (r Report, paceable bo
 		}
 		return c.visitRecoveries(ctx, len(plans), results)
 	})
-	return r, paceable, err
+	return r, then, err
 }
 
 // betweenSteps are the deaths between the steps of the clients that may show what no other
 // point does. What an answered step has left in memory alone is there at once: clients that wait
 // visit none of them. What is not synced is lost by a death behind the step that has
 // written it.
-func (c *campaign) betweenSteps(clean Case) (plans []fault.Plan) {
+func (c *campaign) betweenSteps(clean ranCase) (plans []fault.Plan) {
 	if c.goesOn {
 		return nil
 	}
@@ -216,10 +224,10 @@ const recoveriesAtOnce = 64
 
 // visitRecoveries visits the points that the recoveries from the deaths of results passed.
 func (c *campaign) visitRecoveries(ctx context.Context, first int, results []visited) error {
-	results = slices.DeleteFunc(results, func(r visited) bool { return r.result.Outcome != Passed }) // it needs no second kill
+	results = slices.DeleteFunc(results, func(r visited) bool { return r.result.Outcome != result.Passed }) // it needs no second kill
 	n := 0
 	for _, r := range results {
-		n += len(r.result.Points) * len(r.all())
+		n += len(r.result.points) * len(r.all())
 	}
 	if c.Max > 0 {
 		var plans []fault.Plan
@@ -260,7 +268,7 @@ func (c *campaign) available(p fault.Plan) error {
 
 // choose takes this shard's plans, and no more than the limit. Plans that leave the same world
 // belong to one shard.
-func (c *campaign) choose(plans []fault.Plan, clean Case) []fault.Plan {
+func (c *campaign) choose(plans []fault.Plan, clean ranCase) []fault.Plan {
 	if c.Shards > 0 {
 		groups := alone(plans)
 		if c.newest() <= 0 {
@@ -294,7 +302,7 @@ func (c *campaign) limit(plans []fault.Plan) []fault.Plan {
 // so many, or until Options.For has passed. The plan of a number depends on the seed, and on
 // what the batches before it have reached: so a campaign that goes on draws what it would
 // have drawn.
-func (c *campaign) swarm(ctx context.Context, clean Case, runs int) (err error) {
+func (c *campaign) swarm(ctx context.Context, clean ranCase, runs int) (err error) {
 	source, from := entropy.NewSeeded(c.report.Seed), c.drawsFrom(clean)
 	shards := max(c.Shards, 1)
 	mine := (runs + shards - max(c.Shard, 1)) / shards
@@ -315,8 +323,8 @@ func (c *campaign) swarm(ctx context.Context, clean Case, runs int) (err error) 
 				continue
 			}
 			plan := draw.New(source.Fork("plan "+strconv.Itoa(number)), from).Guided(c.corpus)
-			j := job{group: group{plan: plan}, done: func(r Case) {
-				batch[i] = corpus.Entry{Plan: r.Name, Pairs: r.pairs, Points: r.Points}
+			j := job{group: group{plan: plan}, done: func(r ranCase) {
+				batch[i] = corpus.Entry{Plan: r.Name, Pairs: r.pairs, Points: r.points}
 				r.number = number
 				c.add(r)
 			}}
@@ -342,13 +350,13 @@ func (c *campaign) swarm(ctx context.Context, clean Case, runs int) (err error) 
 }
 
 // drawsFrom is what plans are drawn from.
-func (c *campaign) drawsFrom(clean Case) draw.From {
-	from := draw.From{Points: clean.Points, Took: time.Duration(clean.Ms * float64(time.Millisecond)), Sim: c.Mode == Sim, Limit: c.Timeout}
+func (c *campaign) drawsFrom(clean ranCase) draw.From {
+	from := draw.From{Points: clean.points, Took: time.Duration(clean.Ms * float64(time.Millisecond)), Sim: c.Mode == Sim, Limit: c.Timeout}
 	if c.AI != nil {
-		from.Asked = clean.Asked
+		from.Asked = clean.asked
 	}
 	if c.SinkVar != "" {
-		from.Effects = clean.Effects
+		from.Effects = clean.effects
 	}
 	return from
 }
@@ -372,17 +380,17 @@ func (c *campaign) wasDrawn(number int) bool {
 // visited is a group with the result of what was run.
 type visited struct {
 	group
-	result Case
+	result ranCase
 }
 
 // visit runs groups, also those that an earlier run of the campaign has done: for what
-// follows from their results. The zero Case is that of one for which there was no time.
+// follows from their results. The zero case is that of one for which there was no time.
 func (c *campaign) visit(ctx context.Context, groups []group) ([]visited, error) {
 	out := make([]visited, len(groups))
 	for i, g := range groups {
 		out[i].group = g
 	}
-	return out, c.visitEach(ctx, groups, func(i int, r Case) { out[i].result = r })
+	return out, c.visitEach(ctx, groups, func(i int, r ranCase) { out[i].result = r })
 }
 
 // visitRest runs the groups of which something is not done yet.
@@ -390,18 +398,20 @@ func (c *campaign) visitRest(ctx context.Context, groups []group) error {
 	left := slices.DeleteFunc(slices.Clone(groups), func(g group) bool {
 		return !slices.ContainsFunc(g.all(), func(p fault.Plan) bool { return !c.done[keyOf(c.titled(p))] })
 	})
-	return c.visitEach(ctx, left, func(int, Case) {})
+	return c.visitEach(ctx, left, func(int, ranCase) {})
 }
 
 // titled is a case with the title that one of that plan has.
-func (c *campaign) titled(p fault.Plan) Case { return Case{Name: p.String(), Pace: c.paceName()} }
+func (c *campaign) titled(p fault.Plan) result.Case {
+	return result.Case{Name: p.String(), Pace: c.paceName()}
+}
 
 // visitEach runs groups and takes the results of their plans into the report, in the
 // order of the plans. took is called from several goroutines.
-func (c *campaign) visitEach(ctx context.Context, groups []group, took func(int, Case)) error {
+func (c *campaign) visitEach(ctx context.Context, groups []group, took func(int, ranCase)) error {
 	jobs := make([]job, len(groups))
 	for i, g := range groups {
-		jobs[i] = job{g, 0, func(r Case) {
+		jobs[i] = job{g, 0, func(r ranCase) {
 			took(i, r)
 			for _, like := range r.like {
 				c.add(like)
@@ -429,10 +439,10 @@ func (c *campaign) visitEach(ctx context.Context, groups []group, took func(int,
 // # Errors
 //
 // As Enumerate; *chaos.UsageError where the run itself fails.
-func Points(ctx context.Context, o Options) (labels []string, r Report, err error) {
+func Points(ctx context.Context, o Options) (labels []string, r result.Report, err error) {
 	r, err = with(ctx, "points", o, func(c *campaign, ctx context.Context) error {
 		clean, err := c.clean(ctx)
-		labels = clean.Points
+		labels = clean.points
 		if errors.Is(err, errFailedClean) {
 			return nil
 		}
@@ -442,7 +452,7 @@ func Points(ctx context.Context, o Options) (labels []string, r Report, err erro
 }
 
 // Replay runs one plan runs times.
-func Replay(ctx context.Context, o Options, plan fault.Plan, runs int) (Report, error) {
+func Replay(ctx context.Context, o Options, plan fault.Plan, runs int) (result.Report, error) {
 	return with(ctx, "replay", o, func(c *campaign, ctx context.Context) error {
 		if err := c.available(plan); err != nil {
 			return err
@@ -460,7 +470,7 @@ func Replay(ctx context.Context, o Options, plan fault.Plan, runs int) (Report, 
 // Random runs plans that the seed draws from all faults that this world has: one
 // fault, or one and a kill. The same seed draws the same plans from the same clean
 // run.
-func Random(ctx context.Context, o Options, seed uint64, runs int) (Report, error) {
+func Random(ctx context.Context, o Options, seed uint64, runs int) (result.Report, error) {
 	return with(ctx, "random", o, func(c *campaign, ctx context.Context) error {
 		c.report.Seed = seed
 		var err error
@@ -481,7 +491,7 @@ func Random(ctx context.Context, o Options, seed uint64, runs int) (Report, erro
 		if err := c.openJournal(); err != nil {
 			return err
 		}
-		c.report.Points, c.report.Questions = len(clean.Points), clean.Questions
+		c.report.Points, c.report.Questions = len(clean.points), clean.questions
 		return c.swarm(ctx, clean, runs)
 	})
 }
@@ -489,7 +499,7 @@ func Random(ctx context.Context, o Options, seed uint64, runs int) (Report, erro
 // Shrink looks for a smaller plan that fails in the same way: one with fewer
 // faults. A plan counts as failing when two runs of it do. The report's
 // last case is the smallest that was found.
-func Shrink(ctx context.Context, o Options, plan fault.Plan) (Report, error) {
+func Shrink(ctx context.Context, o Options, plan fault.Plan) (result.Report, error) {
 	return with(ctx, "shrink", o, func(c *campaign, ctx context.Context) error {
 		if err := c.available(plan); err != nil {
 			return err
@@ -517,14 +527,14 @@ func Shrink(ctx context.Context, o Options, plan fault.Plan) (Report, error) {
 				}
 			}
 		}
-		c.report.Cases = []Case{*best}
+		c.report.Cases = []result.Case{*best}
 		return nil
 	})
 }
 
 // failureKey names what is wrong with a case, whatever the facts.
-func failureKey(r Case) string {
-	if r.Outcome != Violated {
+func failureKey(r result.Case) string {
+	if r.Outcome != result.Violated {
 		return string(r.Outcome)
 	}
 	return r.Violations[0].Key()
@@ -532,17 +542,17 @@ func failureKey(r Case) string {
 
 // fails runs a plan twice and returns a case if both fail with the key, or with
 // the same one if key is "".
-func (c *campaign) fails(ctx context.Context, plan fault.Plan, key string) (*Case, error) {
-	var results []Case
+func (c *campaign) fails(ctx context.Context, plan fault.Plan, key string) (*result.Case, error) {
+	var results []result.Case
 	for range 2 {
 		out, err := c.visit(ctx, alone([]fault.Plan{plan}))
 		if err != nil {
 			return nil, err
 		}
-		results = append(results, out[0].result)
+		results = append(results, out[0].result.Case)
 	}
 	for _, r := range results {
-		if !r.failed() || r.Outcome == Broken {
+		if !r.Failed() || r.Outcome == result.Broken {
 			return nil, nil
 		}
 		if key == "" {

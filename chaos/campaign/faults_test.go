@@ -12,6 +12,7 @@ import (
 	"minido.dev/minido/chaos/drive"
 	"minido.dev/minido/chaos/fault"
 	"minido.dev/minido/chaos/history"
+	"minido.dev/minido/chaos/result"
 )
 
 // logging is a script for a project whose object writes rows and counts its calls in
@@ -130,7 +131,7 @@ func TestFaultsInSimulation(t *testing.T) {
 				t.Fatalf("%d cases, %v", len(r.Cases), err)
 			}
 			for i, one := range r.Cases {
-				if one.Outcome != Passed && !one.Refused || len(one.Missed) > 0 || one.Digest == "" || one.Digest != r.Cases[0].Digest {
+				if one.Outcome != result.Passed && !one.Refused || len(one.Missed) > 0 || one.Digest == "" || one.Digest != r.Cases[0].Digest {
 					t.Errorf("run %d: %s %s, missed %v, digest %s", i, one.Outcome, one.Text, one.Missed, one.Digest)
 				}
 			}
@@ -164,7 +165,7 @@ func TestFaultOfMessagesAtAnAnswerToAClient(t *testing.T) {
 			default:
 				done++
 			}
-			if c.Outcome != Passed {
+			if c.Outcome != result.Passed {
 				t.Errorf("%s is %s: %s %v", c.Name, c.Outcome, c.Text, c.Violations)
 			}
 		}
@@ -231,7 +232,7 @@ func TestFaultOfAnIsolateThatIsGone(t *testing.T) {
 		if err != nil || len(r.Cases) != 1 {
 			t.Fatalf("%d cases, %v", len(r.Cases), err)
 		}
-		if one := r.Cases[0]; one.Outcome != Passed || !one.Refused || !strings.Contains(one.Text, "no isolate is running") {
+		if one := r.Cases[0]; one.Outcome != result.Passed || !one.Refused || !strings.Contains(one.Text, "no isolate is running") {
 			t.Errorf("%s: %s %v, refused %v: %s", plan, one.Outcome, one.Violations, one.Refused, one.Text)
 		}
 	}
@@ -255,7 +256,7 @@ func TestFaultThatADeathCuts(t *testing.T) {
 		if err != nil || len(r.Cases) != 1 {
 			t.Fatalf("%d cases, %v", len(r.Cases), err)
 		}
-		if one := r.Cases[0]; one.Outcome != Passed || len(one.Missed) > 0 {
+		if one := r.Cases[0]; one.Outcome != result.Passed || len(one.Missed) > 0 {
 			t.Errorf("%s: %s %v, missed %v: %s", plan, one.Outcome, one.Violations, one.Missed, one.Text)
 		}
 	}

@@ -19,6 +19,7 @@ import (
 	"minido.dev/minido/chaos/fault"
 	"minido.dev/minido/chaos/history"
 	"minido.dev/minido/chaos/process"
+	"minido.dev/minido/chaos/result"
 	"minido.dev/minido/chaos/wait"
 	"minido.dev/minido/internal/clock"
 	"minido.dev/minido/internal/killpoint"
@@ -195,7 +196,7 @@ func (w *processWorld) Next(ctx context.Context, d drive.Driver) (happening, err
 			}
 		}
 		if !w.Now().Before(w.deadline) {
-			return happening{}, ended(Restless, "not at rest %v after the server was ready: %s", w.camp.Timeout+w.run.plan.Held(), w.why)
+			return happening{}, ended(result.Restless, "not at rest %v after the server was ready: %s", w.camp.Timeout+w.run.plan.Held(), w.why)
 		}
 	}
 }
@@ -218,7 +219,7 @@ func (w *processWorld) ask(ctx context.Context, d drive.Driver) (happening, erro
 			return happening{}, nil // Next sees it
 		}
 		if ctx.Err() == nil && errors.Is(err, wait.ErrTimeout) {
-			return happening{}, ended(Restless, "the server's loop does not come back: %w", err)
+			return happening{}, ended(result.Restless, "the server's loop does not come back: %w", err)
 		}
 		return happening{}, err
 	}

@@ -17,6 +17,7 @@ import (
 	"minido.dev/minido/chaos/orders"
 	"minido.dev/minido/chaos/outside"
 	"minido.dev/minido/chaos/process"
+	"minido.dev/minido/chaos/result"
 	"minido.dev/minido/chaos/sim"
 	"minido.dev/minido/durableobject/pool"
 	"minido.dev/minido/internal/clock"
@@ -219,7 +220,7 @@ func (w *simWorld) Next(ctx context.Context, _ drive.Driver) (happening, error) 
 		case errors.Is(err, world.ErrKilled):
 			return happening{what: died}, nil
 		case err != nil && !done:
-			return happening{}, ended(Restless, "nothing is left to do, and a client waits for its answer")
+			return happening{}, ended(result.Restless, "nothing is left to do, and a client waits for its answer")
 		case err != nil:
 			return happening{}, err
 		case ctx.Err() != nil:
@@ -231,7 +232,7 @@ func (w *simWorld) Next(ctx context.Context, _ drive.Driver) (happening, error) 
 			w.running = false // its context lives on: sockets that it has opened belong to the life
 			return happening{what: driven, err: end}, nil
 		case !w.Now().Before(w.limit()):
-			return happening{}, ended(Restless, "not at rest %v after the server was ready: a client waits for its answer", w.system.Timeout())
+			return happening{}, ended(result.Restless, "not at rest %v after the server was ready: a client waits for its answer", w.system.Timeout())
 		}
 	}
 	return w.rest()
@@ -254,7 +255,7 @@ func (w *simWorld) rest() (happening, error) {
 		case err != nil:
 			return happening{}, err
 		case late:
-			return happening{}, ended(Restless, "not at rest %v after the server was ready: a fault has begun", w.system.Timeout())
+			return happening{}, ended(result.Restless, "not at rest %v after the server was ready: a fault has begun", w.system.Timeout())
 		}
 	}
 }
@@ -276,7 +277,7 @@ func (w *simWorld) idle() (happening, error) {
 		return happening{what: died}, nil
 	case errors.As(err, &restless):
 		*w.living = mayGoOn(restless.Why)
-		return happening{}, ended(Restless, "not at rest %v after the server was ready: %s", w.system.Timeout(), restless.Why)
+		return happening{}, ended(result.Restless, "not at rest %v after the server was ready: %s", w.system.Timeout(), restless.Why)
 	case err != nil:
 		return happening{}, err
 	}

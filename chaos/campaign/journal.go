@@ -16,6 +16,7 @@ import (
 	"minido.dev/minido/chaos"
 	"minido.dev/minido/chaos/corpus"
 	"minido.dev/minido/chaos/fault"
+	"minido.dev/minido/chaos/result"
 	"minido.dev/minido/runtime/server"
 )
 
@@ -27,8 +28,8 @@ const JournalFile = "cases.ndjson"
 // entry is a line of the journal.
 type entry struct {
 	// Campaign is what the journal is of: its first line.
-	Campaign *identity `json:"campaign,omitempty"`
-	Case     *Case     `json:"case,omitempty"`
+	Campaign *identity    `json:"campaign,omitempty"`
+	Case     *result.Case `json:"case,omitempty"`
 	// N is the number of a plan that was drawn, from 1; 0 for others.
 	N int `json:"n,omitempty"`
 	// Pairs and Points are what such a plan reached, if it was news (corpus).
@@ -102,7 +103,6 @@ func (c *campaign) openJournal() (err error) {
 			return err
 		}
 	}
-	c.report.digest = c.digest
 	path := filepath.Join(c.dir, JournalFile)
 	flags := os.O_RDWR | os.O_CREATE
 	if !c.Resume && !c.goesOn {
@@ -193,12 +193,12 @@ func (c *campaign) take(e entry) {
 	c.report.Resumed++
 	c.count(*e.Case)
 	if !e.Case.Outcome.OK() && e.Case.Replay != "" {
-		c.Progress(Event{Campaign: &c.report, Case: e.Case, Planned: c.planned})
+		c.Progress(result.Event{Campaign: &c.report, Case: e.Case, Planned: c.planned})
 	}
 }
 
 // keyOf tells the cases of an enumeration apart.
-func keyOf(c Case) uint64 {
+func keyOf(c result.Case) uint64 {
 	h := fnv.New64a()
 	_, _ = io.WriteString(h, c.Title()) // a hash takes everything
 	return h.Sum64()
@@ -228,7 +228,7 @@ func (j *journal) close() error {
 
 // short is what a journal keeps of a case that the report counts alone: it can be found
 // and replayed by its name, pace and seed.
-func (c Case) short() Case {
+func short(c result.Case) result.Case {
 	c.Replay, c.Confirm, c.Checkers, c.Digest = "", "", nil, ""
 	if c.Outcome.OK() {
 		c.Text = ""

@@ -18,6 +18,7 @@ import (
 	"minido.dev/minido/chaos/history"
 	"minido.dev/minido/chaos/oracle"
 	"minido.dev/minido/chaos/process"
+	"minido.dev/minido/chaos/result"
 	"minido.dev/minido/chaos/symptom"
 	"minido.dev/minido/internal/killpoint"
 )
@@ -58,7 +59,7 @@ func (r *caseRun) play(ctx context.Context) error {
 		if err != nil && !errors.As(err, &early) {
 			return err
 		}
-		return errors.Join(err, r.judge(ctx, n, life, err != nil && early.outcome != Missed))
+		return errors.Join(err, r.judge(ctx, n, life, err != nil && early.outcome != result.Missed))
 	}
 }
 
@@ -140,7 +141,7 @@ func (r *caseRun) attend(ctx context.Context, f *fault.Fault) (dead bool, err er
 			case f != nil:
 				r.miss(*f, "the system came to rest before")
 			case !r.driver.Finished() && !r.waking && !r.idle:
-				return false, ended(Broken, "the clients have not done all that they should")
+				return false, ended(result.Broken, "the clients have not done all that they should")
 			case r.at > 0 && !r.woken:
 				r.toWake = true // what has recovered by itself is judged as it is now
 				return true, r.world.Kill()
@@ -172,7 +173,7 @@ func (r *caseRun) failed(f *drive.Failure) error {
 	case f.Refused && r.plan.Spoils():
 		return nil // an answer that a fault may have spoilt: the clients have done what they could
 	}
-	return ended(Violated, "%w", f)
+	return ended(result.Violated, "%w", f)
 }
 
 // miss notes a fault that did not happen.
@@ -191,7 +192,7 @@ func (r *caseRun) bury(n int, life fault.Plan) error {
 	if err := r.take(n, life, left); err != nil {
 		return err
 	}
-	k := Kill{AtMs: at, Deploy: r.toWake}
+	k := result.Kill{AtMs: at, Deploy: r.toWake}
 	f := life.Kill()
 	switch i := len(left.points); {
 	case r.toWake:
@@ -335,18 +336,18 @@ func (r *caseRun) judge(ctx context.Context, n int, life fault.Plan, restless bo
 // notes how often.
 func (r *caseRun) askedFor() {
 	if r.model != nil {
-		r.result.Asked = r.model.Arrived()
+		r.result.asked = r.model.Arrived()
 	}
 	if r.sink != nil {
-		r.result.Effects = r.sink.Arrived()
+		r.result.effects = r.sink.Arrived()
 	}
 	for _, f := range r.plan {
 		if f.Upstream == nil {
 			continue
 		}
-		n := r.result.Asked
+		n := r.result.asked
 		if f.Sink {
-			n = r.result.Effects
+			n = r.result.effects
 		}
 		if n < f.Upstream.Request {
 			r.miss(f, fmt.Sprintf("%d requests came", n))
@@ -381,7 +382,7 @@ func (r *caseRun) verdict(ctx context.Context, end copied, restless, bounded boo
 			return err
 		}
 	}
-	if err := r.ask(ctx, &r.result, *r.evidence); err != nil {
+	if err := r.ask(ctx, &r.result.Case, *r.evidence); err != nil {
 		return err
 	}
 	if err := r.teach(end.dir); err != nil {
@@ -405,14 +406,14 @@ func (r *caseRun) readDeaths() ([]check.Snapshot, error) {
 		for _, o := range s.Objects {
 			r.result.Kills[i].Fibers += len(o.Fibers.Interrupted())
 		}
-		r.result.Kills[i].wait(s)
+		waited(&r.result.Kills[i], s)
 		out = append(out, s)
 	}
 	return out, nil
 }
 
 // ask takes into c what the checkers say to e.
-func (r *caseRun) ask(ctx context.Context, c *Case, e check.Evidence) error {
+func (r *caseRun) ask(ctx context.Context, c *result.Case, e check.Evidence) error {
 	c.Violations, c.Checkers = check.Judge(r.camp.checkers, e)
 	if r.at > 0 {
 		found, err := r.upgraded(ctx, e)
@@ -441,7 +442,7 @@ func (r *caseRun) ask(ctx context.Context, c *Case, e check.Evidence) error {
 		}
 	}
 	if len(c.Violations) > 0 {
-		c.Outcome, c.Names = Violated, symptom.Names(c.Violations, e.Events)
+		c.Outcome, c.Names = result.Violated, symptom.Names(c.Violations, e.Events)
 	}
 	return nil
 }
@@ -455,19 +456,19 @@ func (r *caseRun) conclude(err error) error {
 	texts := append([]string{}, r.missed...)
 	switch {
 	case err != nil:
-		r.result.Outcome = Broken
+		r.result.Outcome = result.Broken
 		var e *end
 		if errors.As(err, &e) {
 			r.result.Outcome = e.outcome
 		}
 		if r.hangs() {
 			v := check.Violation{Checker: differential, Invariant: oracle.Hang, Text: err.Error() + "; without the fault it comes to rest"}
-			r.result.Outcome, r.result.Violations = Violated, append(r.result.Violations, v)
+			r.result.Outcome, r.result.Violations = result.Violated, append(r.result.Violations, v)
 			r.history.Add(history.Event{Kind: history.Note, Who: history.ByChecker, Text: v.String()})
 		}
 		texts = append([]string{err.Error()}, texts...)
-	case r.result.Outcome == Passed && len(r.missed) > 0:
-		r.result.Outcome = Missed
+	case r.result.Outcome == result.Passed && len(r.missed) > 0:
+		r.result.Outcome = result.Missed
 	}
 	if len(texts) == 0 {
 		return nil
@@ -484,14 +485,14 @@ func (r *caseRun) conclude(err error) error {
 // without one did. How long real processes take also depends on the machine, and a shorter
 // timeout than DefaultTimeout may cut off a recovery that an alarm would have begun.
 func (r *caseRun) hangs() bool {
-	return r.result.Outcome == Restless && r.camp.Timeout >= DefaultTimeout && r.camp.Mode == Sim && r.reference == nil && !r.camp.NoDifferential && r.camp.report.Verb != "random" &&
+	return r.result.Outcome == result.Restless && r.camp.Timeout >= DefaultTimeout && r.camp.Mode == Sim && r.reference == nil && !r.camp.NoDifferential && r.camp.report.Verb != "random" &&
 		len(r.plan) > 0 && len(r.missed) == 0 &&
 		!slices.ContainsFunc(r.plan, func(f fault.Fault) bool { return !f.IsKill() && !f.OfMessage() && f.Verb != fault.Hibernate })
 }
 
-// wait sets WaitedMs: from when the next server was ready until the first alarm of s
+// waited sets WaitedMs of k: from when the next server was ready until the first alarm of s
 // was due, or something else had the system work again.
-func (k *Kill) wait(s check.Snapshot) {
+func waited(k *result.Kill, s check.Snapshot) {
 	due := math.Inf(1)
 	for _, o := range s.Objects {
 		if o.Row.Set {

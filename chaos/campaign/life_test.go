@@ -11,6 +11,7 @@ import (
 	"minido.dev/minido/chaos/check"
 	"minido.dev/minido/chaos/drive"
 	"minido.dev/minido/chaos/fault"
+	"minido.dev/minido/chaos/result"
 )
 
 // counting is a project whose object counts requests, and a script that sends it two
@@ -66,9 +67,9 @@ func TestMissedFaultHidesNothing(t *testing.T) {
 		kills := len(plan) / 2 // that happen: of three faults the first
 		for _, c := range []struct {
 			violation string
-			want      Outcome
+			want      result.Outcome
 			code      int
-		}{{"it is wrong", Violated, chaos.Violated}, {"", Missed, chaos.Missed}} {
+		}{{"it is wrong", result.Violated, chaos.Violated}, {"", result.Missed, chaos.Missed}} {
 			r, err := Replay(context.Background(), countingOptions(t, c.violation), plan, 1)
 			if err != nil || r.Code != c.code || len(r.Cases) != 1 {
 				t.Fatalf("%s: code %d, want %d: %+v, %v", text, r.Code, c.code, r.Cases, err)
@@ -89,7 +90,7 @@ func TestShrinkLeavesOutWhatIsMissed(t *testing.T) {
 		t.Fatal(err)
 	}
 	r, err := Shrink(context.Background(), countingOptions(t, "it is wrong"), plan)
-	if err != nil || len(r.Cases) != 1 || r.Cases[0].Outcome != Violated || strings.Contains(r.Cases[0].Name, ";") {
+	if err != nil || len(r.Cases) != 1 || r.Cases[0].Outcome != result.Violated || strings.Contains(r.Cases[0].Name, ";") {
 		t.Errorf("%+v, %v", r.Cases, err)
 	}
 }
@@ -104,7 +105,7 @@ func TestUnreachedIsNotPassed(t *testing.T) {
 	if err != nil || r.Code != chaos.Pass || r.Unreached != 1 || r.Visited != 1 || len(r.Missed) != 0 {
 		t.Fatalf("%+v, %v", r, err)
 	}
-	if a, b := r.Cases[0], r.Cases[1]; a.Outcome != Unreached || b.Outcome != Passed || len(a.Missed) != 1 {
+	if a, b := r.Cases[0], r.Cases[1]; a.Outcome != result.Unreached || b.Outcome != result.Passed || len(a.Missed) != 1 {
 		t.Errorf("%+v\n%+v", a, b)
 	}
 }

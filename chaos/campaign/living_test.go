@@ -12,6 +12,7 @@ import (
 	"minido.dev/minido/chaos"
 	"minido.dev/minido/chaos/check"
 	"minido.dev/minido/chaos/drive"
+	"minido.dev/minido/chaos/result"
 )
 
 // once is a script that sends one request.
@@ -59,7 +60,7 @@ func livingOptions(t *testing.T, alarm string) Options {
 func TestLivingSystems(t *testing.T) {
 	o := livingOptions(t, `this.ctx.storage.sql.exec("INSERT INTO beats VALUES (1, ?)", Date.now());`)
 	var told []string
-	o.Progress = func(e Event) { told = append(told, e.Text) }
+	o.Progress = func(e result.Event) { told = append(told, e.Text) }
 	r, err := Enumerate(context.Background(), o, 1)
 	if err != nil || r.Code != chaos.Pass || r.Visited < 30 || r.Visited != r.Points {
 		t.Fatalf("code %d, visited %d of %d, %v", r.Code, r.Visited, r.Points, err)

@@ -28,6 +28,7 @@ import (
 	"minido.dev/minido/chaos/history"
 	"minido.dev/minido/chaos/infer"
 	"minido.dev/minido/chaos/process"
+	"minido.dev/minido/chaos/result"
 	"minido.dev/minido/chaos/stepper"
 	"minido.dev/minido/chaos/upstream"
 	"minido.dev/minido/runtime/server"
@@ -84,7 +85,7 @@ type Options struct {
 	// For, unless 0, is the campaign's time: no case begins after it. Random then ignores its
 	// number of runs.
 	For time.Duration
-	// StopAfter, unless 0, is how many findings (Report.Findings) are enough: no case begins
+	// StopAfter, unless 0, is how many findings (result.Report.Findings) are enough: no case begins
 	// after that. Those that then run come to their end, and may find more.
 	StopAfter int
 	// Corpus, unless "", is a directory in which Random keeps the plans that came where none
@@ -179,7 +180,7 @@ type Options struct {
 	// NoStandby starts each server only when it is needed.
 	NoStandby bool
 	// Progress is called for each event, one at a time; may be nil.
-	Progress func(Event)
+	Progress func(result.Event)
 	// Observe, unless nil, gets each event of each case's history when it is
 	// recorded, from any goroutine, with the case's directory. It must not wait for the
 	// case.
@@ -204,18 +205,6 @@ type Script interface {
 
 // Mark is something that must happen in at least one case of a campaign.
 type Mark = check.Mark
-
-// Event is one thing that happens in a campaign.
-type Event struct {
-	// Campaign is the report so far; it is complete only at the end.
-	Campaign *Report
-	// Case has just ended; nil at the beginning and the end.
-	Case *Case
-	// Planned is how many cases there are to run, as far as is known.
-	Planned int
-	// Text says what goes on, at the beginning of a phase.
-	Text string
-}
 
 func (o Options) complete() (Options, error) {
 	usage := func(format string, args ...any) error { return &chaos.UsageError{Text: fmt.Sprintf(format, args...)} }
@@ -269,7 +258,7 @@ func (o Options) complete() (Options, error) {
 		o.Log = io.Discard
 	}
 	if o.Progress == nil {
-		o.Progress = func(Event) {}
+		o.Progress = func(result.Event) {}
 	}
 	if len(o.Server) == 0 && (o.Mode == Process || o.Mode == "" || o.Sigkill) { // other simulations start no process
 		self, err := process.Program(os.Executable, os.Args[0])

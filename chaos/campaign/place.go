@@ -30,7 +30,7 @@ func (r *caseRun) place(life fault.Plan, points []process.Point) {
 
 // placesOf is where the faults of a case struck that r, whose points say where they come
 // from, was run in place of.
-func (r *caseRun) placesOf(like Case) (out []place.Place) {
+func (r *caseRun) placesOf(like ranCase) (out []place.Place) {
 	for life, k := range like.Kills {
 		if life >= len(r.points) {
 			break

@@ -97,7 +97,7 @@ func (f *reference) take(r *caseRun, dir string, restless bool) error {
 	if err != nil {
 		return fmt.Errorf("campaign: %w", err)
 	}
-	f.state, f.broken, f.points, f.trace, f.steps = &state, cut.Failed(events), r.result.Points, r.result.trace, r.result.steps
+	f.state, f.broken, f.points, f.trace, f.steps = &state, cut.Failed(events), r.result.points, r.result.trace, r.result.steps
 	f.atOnce = cut.Overlapping(events)
 	return nil
 }
@@ -194,7 +194,7 @@ func (r *caseRun) recovers() bool {
 	return r.byHand() || !r.reorders() && slices.ContainsFunc(r.plan, func(f fault.Fault) bool { return f.Verb != fault.Hibernate && !f.DelaysFrame() })
 }
 
-// Why a run is compared with none (Case.Uncompared).
+// Why a run is compared with none (result.Case.Uncompared).
 const (
 	endless   = "its clients come to no end when none of their answers is lost by a fault"
 	unending  = "its clients come to no end when they lose the answers that the fault has cut"
@@ -458,7 +458,7 @@ func (s *slot) refer(ctx context.Context, f *reference) (err error) {
 		return fmt.Errorf("campaign: %w", err)
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	r := &caseRun{camp: s.camp, slot: s, dir: dir, events: io.Discard, pace: f.pace, reference: f, result: Case{Outcome: Passed, Kills: []Kill{}}}
+	r := &caseRun{camp: s.camp, slot: s, dir: dir, events: io.Discard, pace: f.pace, reference: f, result: began("")}
 	if f.delays != nil {
 		r.plan = f.delays
 		r.lives = r.plan.Lives()

@@ -5,15 +5,16 @@ import (
 	"testing"
 
 	"minido.dev/minido/chaos/check"
+	"minido.dev/minido/chaos/result"
 )
 
 // With real processes a difference counts if it comes again, in one of two more runs; what
 // another checker finds counts at once.
 func TestDifferencesComeAgain(t *testing.T) {
-	of := map[string]Case{
-		"passed": {Outcome: Passed}, "missed": {Outcome: Missed},
-		"differs": {Outcome: Violated, Violations: []check.Violation{{Checker: differential}}},
-		"broken":  {Outcome: Violated, Violations: []check.Violation{{Checker: differential}, {Checker: "alarms"}}},
+	of := map[string]result.Case{
+		"passed": {Outcome: result.Passed}, "missed": {Outcome: result.Missed},
+		"differs": {Outcome: result.Violated, Violations: []check.Violation{{Checker: differential}}},
+		"broken":  {Outcome: result.Violated, Violations: []check.Violation{{Checker: differential}, {Checker: "alarms"}}},
 	}
 	for _, c := range []struct {
 		runs  []string
@@ -31,9 +32,9 @@ func TestDifferencesComeAgain(t *testing.T) {
 	} {
 		var p repeating
 		var again []bool
-		var last Case
+		var last ranCase
 		for _, name := range c.runs {
-			last = of[name]
+			last = ranCase{Case: of[name]}
 			again = append(again, p.again(&last))
 		}
 		if got := fmt.Sprint(again); got != c.again || last.Uncompared != c.why {

@@ -17,6 +17,7 @@ import (
 	"minido.dev/minido/chaos/check"
 	"minido.dev/minido/chaos/corpus"
 	"minido.dev/minido/chaos/fault"
+	"minido.dev/minido/chaos/result"
 )
 
 // counts is an object whose request has a few effect points.
@@ -30,47 +31,47 @@ const counts = `async fetch() {
 // A merged one does, too.
 func TestFolded(t *testing.T) {
 	var c campaign
-	failed := func(name string) Case {
-		return Case{Name: name, Outcome: Violated, Violations: []check.Violation{{Checker: "c", Invariant: "i"}}}
+	failed := func(name string) result.Case {
+		return result.Case{Name: name, Outcome: result.Violated, Violations: []check.Violation{{Checker: "c", Invariant: "i"}}}
 	}
-	for i := range MaxKept + 50 {
-		c.add0(Case{Name: "kill@" + strconv.Itoa(i), Outcome: Passed, Kills: []Kill{{}}, Uncompared: "why"})
+	for i := range result.MaxKept + 50 {
+		c.add0(result.Case{Name: "kill@" + strconv.Itoa(i), Outcome: result.Passed, Kills: []result.Kill{{}}, Uncompared: "why"})
 	}
-	for i := range MaxExamples + 7 {
+	for i := range result.MaxExamples + 7 {
 		c.add0(failed("kill@" + strconv.Itoa(i)))
 	}
 	c.report.Verb = "enumerate"
-	c.report.conclude()
-	merged, err := Merge([]Report{c.report, c.report})
+	c.report.Conclude()
+	merged, err := result.Merge([]result.Report{c.report, c.report})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for times, r := range map[int]Report{1: c.report, 2: merged} {
-		runs, failures := times*(MaxKept+50+MaxExamples+7), times*(MaxExamples+7)
-		if len(r.Cases) != MaxKept+MaxExamples || r.Runs() != runs || r.Failures() != failures || r.Code != chaos.Violated {
+	for times, r := range map[int]result.Report{1: c.report, 2: merged} {
+		runs, failures := times*(result.MaxKept+50+result.MaxExamples+7), times*(result.MaxExamples+7)
+		if len(r.Cases) != result.MaxKept+result.MaxExamples || r.Runs() != runs || r.Failures() != failures || r.Code != chaos.Violated {
 			t.Errorf("%d cases of %d, %d failed, code %d; want %d, %d", len(r.Cases), r.Runs(), r.Failures(), r.Code, runs, failures)
 		}
-		if found := r.Findings(); len(found) != 1 || found[0].Count != failures || len(found[0].Cases) != MaxExamples {
+		if found := r.Findings(); len(found) != 1 || found[0].Count != failures || len(found[0].Cases) != result.MaxExamples {
 			t.Errorf("findings %v", found)
 		}
-		if want := []string{strconv.Itoa(times*(MaxKept+50)) + " not compared with runs without faults: why"}; !slices.Equal(r.Uncompared(), want) {
+		if want := []string{strconv.Itoa(times*(result.MaxKept+50)) + " not compared with runs without faults: why"}; !slices.Equal(r.Uncompared(), want) {
 			t.Errorf("%v, want %v", r.Uncompared(), want)
 		}
 	}
-	if c.wants(failed("one more")) || !c.wants(Case{Outcome: Restless}) {
+	if c.wants(ranCase{Case: failed("one more")}) || !c.wants(ranCase{Case: result.Case{Outcome: result.Restless}}) {
 		t.Error("evidence is kept beyond the examples of a cause, or not for them")
 	}
 }
 
 // add0 is count under its lock.
-func (c *campaign) add0(r Case) {
+func (c *campaign) add0(r result.Case) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.count(r)
 }
 
 // names are the cases of a report, sorted.
-func names(r Report) (out []string) {
+func names(r result.Report) (out []string) {
 	for _, c := range r.Cases {
 		out = append(out, c.Title())
 	}
@@ -79,11 +80,11 @@ func names(r Report) (out []string) {
 }
 
 // interrupted runs a campaign that is cut when so many cases have ended.
-func interrupted(t *testing.T, o Options, after int, run func(context.Context, Options) (Report, error)) {
+func interrupted(t *testing.T, o Options, after int, run func(context.Context, Options) (result.Report, error)) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	o.Progress = func(e Event) {
+	o.Progress = func(e result.Event) {
 		if e.Case != nil {
 			if after--; after == 0 {
 				cancel()
@@ -109,10 +110,10 @@ func interrupted(t *testing.T, o Options, after int, run func(context.Context, O
 // A campaign that was interrupted, also in the middle of a line of its journal, goes on
 // where it was: no case is run again, and the report is that of one that was not.
 func TestResume(t *testing.T) {
-	campaigns := map[string]func(context.Context, Options) (Report, error){
-		"enumerate": func(ctx context.Context, o Options) (Report, error) { return Enumerate(ctx, o, 1) },
-		"depth 2":   func(ctx context.Context, o Options) (Report, error) { return Enumerate(ctx, o, 2) },
-		"random":    func(ctx context.Context, o Options) (Report, error) { return Random(ctx, o, 5, 20) },
+	campaigns := map[string]func(context.Context, Options) (result.Report, error){
+		"enumerate": func(ctx context.Context, o Options) (result.Report, error) { return Enumerate(ctx, o, 1) },
+		"depth 2":   func(ctx context.Context, o Options) (result.Report, error) { return Enumerate(ctx, o, 2) },
+		"random":    func(ctx context.Context, o Options) (result.Report, error) { return Random(ctx, o, 5, 20) },
 	}
 	for name, run := range campaigns {
 		t.Run(name, func(t *testing.T) {
@@ -130,7 +131,7 @@ func TestResume(t *testing.T) {
 				interrupted(t, o, after, run)
 				o.Resume = true
 				ran := 0
-				o.Progress = func(e Event) {
+				o.Progress = func(e result.Event) {
 					if e.Case != nil && e.Case.Outcome.OK() {
 						ran++
 					}
@@ -167,7 +168,7 @@ func (s scripted) Digest() string { return s.digest }
 // A campaign does not go on when the project, its configuration or the scenario is another one
 // than when it began: it says so, and begins anew only without Resume.
 func TestResumeNoticesChanges(t *testing.T) {
-	enumerate := func(ctx context.Context, o Options) (Report, error) { return Enumerate(ctx, o, 1) }
+	enumerate := func(ctx context.Context, o Options) (result.Report, error) { return Enumerate(ctx, o, 1) }
 	for name, change := range map[string]func(o *Options, edit func(file, from, to string)){
 		"source":        func(_ *Options, edit func(file, from, to string)) { edit("w.js", "getByName(", "getByName( ") },
 		"configuration": func(_ *Options, edit func(file, from, to string)) { edit("wrangler.json", "2026-01-01", "2026-01-02") },
@@ -206,7 +207,7 @@ func TestShardsOfRandom(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var parts []Report
+	var parts []result.Report
 	for shard := 1; shard <= 3; shard++ {
 		o.Dir, o.Shard, o.Shards = t.TempDir(), shard, 3
 		r, err := Random(t.Context(), o, 3, 20)
@@ -215,11 +216,11 @@ func TestShardsOfRandom(t *testing.T) {
 		}
 		parts = append(parts, r)
 	}
-	merged, err := Merge(parts)
+	merged, err := result.Merge(parts)
 	if err != nil {
 		t.Fatal(err)
 	}
-	seeds := func(r Report) (out []uint64) {
+	seeds := func(r result.Report) (out []uint64) {
 		for _, c := range r.Cases {
 			out = append(out, c.Seed)
 		}
@@ -253,7 +254,7 @@ func TestCorpus(t *testing.T) {
 		t.Error("a corpus changes nothing")
 	}
 	made := regexp.MustCompile(`; kill@[a-z]+:`) // at a label: those that are drawn alone have none
-	at := slices.IndexFunc(second.Cases, func(c Case) bool { return made.MatchString(c.Name) && len(c.Kills) > 0 })
+	at := slices.IndexFunc(second.Cases, func(c result.Case) bool { return made.MatchString(c.Name) && len(c.Kills) > 0 })
 	if at < 0 {
 		t.Fatalf("no plan adds a death at a point that one of the corpus has passed: %v", names(second))
 	}

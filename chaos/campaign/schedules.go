@@ -6,11 +6,12 @@ import (
 
 	"minido.dev/minido/chaos/fault"
 	"minido.dev/minido/chaos/orders"
+	"minido.dev/minido/chaos/result"
 )
 
 // schedules runs up to so many orders of messages, each of which differs from all
 // others in the order of what happens to some object. c is the run without a fault.
-func (c *campaign) schedules(ctx context.Context, clean Case) error {
+func (c *campaign) schedules(ctx context.Context, clean ranCase) error {
 	seen := map[string]bool{orders.Of(clean.trace): true}
 	next := orders.Expand(orders.Node{}, clean.trace)
 	done := 0
@@ -32,7 +33,7 @@ func (c *campaign) schedules(ctx context.Context, clean Case) error {
 			return err
 		}
 		for i, r := range results {
-			if r.result.Outcome != Passed || len(r.result.Missed) > 0 {
+			if r.result.Outcome != result.Passed || len(r.result.Missed) > 0 {
 				continue // what is wrong needs no further disorder
 			}
 			if key := orders.Of(r.result.trace); !seen[key] {

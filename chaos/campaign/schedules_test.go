@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"minido.dev/minido/chaos/fault"
+	"minido.dev/minido/chaos/result"
 )
 
 // overtaking is a worker whose object tells another one of each change in the
@@ -47,7 +48,7 @@ func TestSchedules(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	names := func(r Report) (out []string) {
+	names := func(r result.Report) (out []string) {
 		for _, c := range r.Cases {
 			out = append(out, c.Name+" "+string(c.Outcome)+" "+c.Digest)
 		}

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 
 	"minido.dev/minido/chaos/fault"
+	"minido.dev/minido/chaos/result"
 	"minido.dev/minido/runtime/world"
 )
 
@@ -25,7 +26,7 @@ func (r *caseRun) simulate(ctx context.Context) error {
 	if err != nil || ctx.Err() != nil {
 		return errors.Join(context.Cause(ctx), err)
 	}
-	failed := r.result.failed()
+	failed := r.result.Failed()
 	if failed && len(r.plan) > 0 {
 		r.result.Confirm = o.confirm(r.labelled(), r.result.Ms)
 	}
@@ -63,7 +64,7 @@ func (r *caseRun) labelled() fault.Plan {
 // of the harness.
 func (r *caseRun) check(ctx context.Context, seed uint64) error {
 	dir := filepath.Join(r.dir, "again")
-	twin := &caseRun{camp: r.camp, slot: r.slot, plan: r.plan, lives: r.lives, dir: dir, pace: r.pace, events: io.Discard, explains: true, result: Case{Name: r.result.Name, Outcome: Passed, Kills: []Kill{}}}
+	twin := &caseRun{camp: r.camp, slot: r.slot, plan: r.plan, lives: r.lives, dir: dir, pace: r.pace, events: io.Discard, explains: true, result: began(r.result.Name)}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return fmt.Errorf("campaign: %w", err)
 	}
@@ -72,14 +73,14 @@ func (r *caseRun) check(ctx context.Context, seed uint64) error {
 	}
 	r.result.Places = twin.struck
 	for i, like := range r.result.like {
-		if like.failed() {
+		if like.Failed() {
 			r.result.like[i].Places = twin.placesOf(like)
 		}
 	}
 	if twin.result.Digest == r.result.Digest {
 		return os.RemoveAll(dir)
 	}
-	r.result.Outcome = Broken
+	r.result.Outcome = result.Broken
 	r.result.Text = "determinism: two runs of one seed differ: " + difference(r, twin)
 	return nil
 }

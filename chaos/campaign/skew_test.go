@@ -9,6 +9,7 @@ import (
 
 	"minido.dev/minido/chaos"
 	"minido.dev/minido/chaos/fault"
+	"minido.dev/minido/chaos/result"
 )
 
 // skewOptions run the steps on a worker of that source, in simulation.
@@ -57,7 +58,7 @@ func TestSkewedClocks(t *testing.T) {
 			t.Fatalf("%s: %d cases, %v", c.plan, len(r.Cases), err)
 		}
 		for i, one := range r.Cases {
-			if one.Outcome != Passed || len(one.Missed) > 0 || one.Digest == "" || one.Digest != r.Cases[0].Digest {
+			if one.Outcome != result.Passed || len(one.Missed) > 0 || one.Digest == "" || one.Digest != r.Cases[0].Digest {
 				t.Errorf("%s, run %d: %s %s %v, missed %v, digest %s", c.plan, i, one.Outcome, one.Text, one.Violations, one.Missed, one.Digest)
 			}
 		}

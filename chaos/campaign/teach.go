@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"minido.dev/minido/chaos/infer"
+	"minido.dev/minido/chaos/result"
 )
 
 // teach has Options.Infer get the states of a run: what its first death has left is a state
@@ -36,7 +37,7 @@ func (r *caseRun) teach(end string) error {
 	}
 	return measure(end, func(s infer.State) {
 		l.Left(r.result.Title(), s)
-		if r.result.Outcome == Passed && slices.Contains(r.result.Checkers, differential) {
+		if r.result.Outcome == result.Passed && slices.Contains(r.result.Checkers, differential) {
 			l.Right(s)
 		}
 	})

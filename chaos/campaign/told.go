@@ -92,7 +92,7 @@ func (r *caseRun) askAt(ctx context.Context, pace time.Duration, found []oracle.
 		return nil, false, fmt.Errorf("campaign: %w", err)
 	}
 	twin := &caseRun{camp: r.camp, slot: r.slot, plan: r.plan, lives: r.lives, dir: dir, pace: pace, asking: true, events: io.Discard,
-		result: Case{Name: r.result.Name, Outcome: Passed, Kills: []Kill{}}}
+		result: began(r.result.Name)}
 	if err := twin.simulateOnce(ctx, r.camp.Seed); err != nil {
 		return nil, false, err
 	}

@@ -154,7 +154,7 @@ func (r *caseRun) places() []fault.Plan {
 type lifeEnd struct{ sent, answered int }
 
 // upgradeAtRest runs the clients without a fault, and deploys all versions at rest.
-func (c *campaign) upgradeAtRest(ctx context.Context) (Case, error) {
+func (c *campaign) upgradeAtRest(ctx context.Context) (ranCase, error) {
 	c.tell(0, "recording the points of a run without faults that deploys %s at rest", strings.Join(c.Then, ", then "))
 	return c.unharmedBy(ctx, deploys(c.newest()))
 }
@@ -162,7 +162,7 @@ func (c *campaign) upgradeAtRest(ctx context.Context) (Case, error) {
 // upgrades are the plans of a campaign whose versions follow each other: deaths in the life
 // of the first one, each of which the next recovers; deaths while a new version opens
 // what another has left at rest; and new versions between two steps of the clients.
-func (c *campaign) upgrades(clean, upgraded Case) (plans []fault.Plan) {
+func (c *campaign) upgrades(clean, upgraded ranCase) (plans []fault.Plan) {
 	add := func(before fault.Plan, label string, left int) {
 		f := c.Fault.At(label)
 		if at, err := killpoint.ParseLabel(label); !f.Happens() || err == nil && at.Cause == killpoint.Question {
@@ -173,7 +173,7 @@ func (c *campaign) upgrades(clean, upgraded Case) (plans []fault.Plan) {
 		}
 		plans = append(plans, slices.Concat(before, fault.Plan{f}, deploys(max(left, 0))))
 	}
-	for _, label := range clean.Points {
+	for _, label := range clean.points {
 		add(nil, label, c.newest())
 	}
 	for i, labels := range upgraded.passed {

@@ -10,6 +10,7 @@ import (
 
 	"minido.dev/minido/chaos/drive"
 	"minido.dev/minido/chaos/fault"
+	"minido.dev/minido/chaos/result"
 )
 
 // notes is a version of a project that keeps notes: open is what its constructor does,
@@ -82,7 +83,7 @@ func then(t *testing.T, open, column string, back bool) Options {
 	return o
 }
 
-func keysOf(c Case) (keys []string) {
+func keysOf(c result.Case) (keys []string) {
 	for _, v := range c.Violations {
 		keys = append(keys, v.Key())
 	}

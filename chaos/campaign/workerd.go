@@ -12,6 +12,7 @@ import (
 	"minido.dev/minido/chaos/fault"
 	"minido.dev/minido/chaos/history"
 	"minido.dev/minido/chaos/outside"
+	"minido.dev/minido/chaos/result"
 	"minido.dev/minido/chaos/workerd"
 )
 
@@ -27,7 +28,7 @@ type OnWorkerd struct {
 	Least time.Duration
 	// Again takes the result of a try and when its last death came, and says whether another one
 	// follows, and whether the evidence of this one is kept.
-	Again func(r Case, how string) (again, keep bool)
+	Again func(r result.Case, how string) (again, keep bool)
 }
 
 // onto is what the cases of Repeat share. Confined to its goroutine.
@@ -62,7 +63,7 @@ func Repeat(ctx context.Context, o Options, plan fault.Plan, on OnWorkerd) error
 				return err
 			}
 			var keep bool
-			again, keep = on.Again(r, c.onto.how)
+			again, keep = on.Again(r.Case, c.onto.how)
 			if err := c.settle(&r, keep || c.Keep); err != nil {
 				return err
 			}
@@ -221,7 +222,7 @@ func (w *workerdWorld) Next(ctx context.Context, d drive.Driver) (happening, err
 			}
 		}
 		if !w.Now().Before(w.deadline) {
-			return happening{}, ended(Restless, "not at rest %v after the server was ready: %s", w.camp.Timeout, w.why)
+			return happening{}, ended(result.Restless, "not at rest %v after the server was ready: %s", w.camp.Timeout, w.why)
 		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"minido.dev/minido/chaos"
 	"minido.dev/minido/chaos/campaign"
+	"minido.dev/minido/chaos/result"
 	"minido.dev/minido/chaos/scenario"
 	"minido.dev/minido/internal/clock"
 )
@@ -62,7 +63,7 @@ func TestClientsThatAchieveNothing(t *testing.T) {
 		}
 		for _, verb := range []string{"enumerate", "random"} {
 			o := campaign.Options{Project: dir, Script: s, Mode: campaign.Sim, Seed: 1, Jobs: 1, Dir: filepath.Join(dir, fmt.Sprint(verb, i)), OnePace: true, FailingSteps: c.allowed}
-			var r campaign.Report
+			var r result.Report
 			if verb == "enumerate" {
 				r, err = campaign.Enumerate(context.Background(), o, 1)
 			} else {

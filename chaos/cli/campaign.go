@@ -19,6 +19,7 @@ import (
 	"minido.dev/minido/chaos/fault"
 	"minido.dev/minido/chaos/infer"
 	"minido.dev/minido/chaos/report"
+	"minido.dev/minido/chaos/result"
 	"minido.dev/minido/chaos/scenario"
 	"minido.dev/minido/chaos/sim"
 	"minido.dev/minido/chaos/stepper"
@@ -110,16 +111,16 @@ type Enumerate struct {
 
 // Run implements kong's command interface.
 func (c *Enumerate) Run() error {
-	return c.run(os.Stdout, func(ctx context.Context, o campaign.Options) (campaign.Report, error) {
+	return c.run(os.Stdout, func(ctx context.Context, o campaign.Options) (result.Report, error) {
 		o.Max, o.Each, o.Schedules, o.For, o.FailingSteps = c.Max, c.Each, c.Schedules, c.For, c.FailingSteps
 		var err error
 		if o.Fault, err = fault.ParseKind(c.Fault); err != nil {
-			return campaign.Report{Code: chaos.Usage}, &chaos.UsageError{Text: "--fault: " + err.Error()}
+			return result.Report{Code: chaos.Usage}, &chaos.UsageError{Text: "--fault: " + err.Error()}
 		}
 		if c.Infer {
 			project, err := chaos.LoadProject(o.Project, o.Env, o.Vars)
 			if err != nil {
-				return campaign.Report{Code: chaos.CodeOf(err)}, err
+				return result.Report{Code: chaos.CodeOf(err)}, err
 			}
 			o.Infer = &infer.Learner{Classes: infer.Classes(project)}
 		}
@@ -143,7 +144,7 @@ type Random struct {
 
 // Run implements kong's command interface.
 func (c *Random) Run() error {
-	return c.run(os.Stdout, func(ctx context.Context, o campaign.Options) (campaign.Report, error) {
+	return c.run(os.Stdout, func(ctx context.Context, o campaign.Options) (result.Report, error) {
 		o.For, o.Corpus, o.FailingSteps = c.For, c.Corpus, c.FailingSteps
 		return campaign.Random(ctx, o, c.Seed, c.Runs)
 	})
@@ -161,10 +162,10 @@ type Replay struct {
 
 // Run implements kong's command interface.
 func (c *Replay) Run() error {
-	return c.run(os.Stdout, func(ctx context.Context, o campaign.Options) (campaign.Report, error) {
+	return c.run(os.Stdout, func(ctx context.Context, o campaign.Options) (result.Report, error) {
 		plan, err := fault.ParsePlan(c.Plan)
 		if err != nil {
-			return campaign.Report{Code: chaos.Usage}, &chaos.UsageError{Text: "--plan: " + err.Error()}
+			return result.Report{Code: chaos.Usage}, &chaos.UsageError{Text: "--plan: " + err.Error()}
 		}
 		o.Keep, o.Sigkill = true, c.Sigkill
 		if c.Step {
@@ -182,10 +183,10 @@ type Shrink struct {
 
 // Run implements kong's command interface.
 func (c *Shrink) Run() error {
-	return c.run(os.Stdout, func(ctx context.Context, o campaign.Options) (campaign.Report, error) {
+	return c.run(os.Stdout, func(ctx context.Context, o campaign.Options) (result.Report, error) {
 		plan, err := fault.ParsePlan(c.Plan)
 		if err != nil {
-			return campaign.Report{Code: chaos.Usage}, &chaos.UsageError{Text: "--plan: " + err.Error()}
+			return result.Report{Code: chaos.Usage}, &chaos.UsageError{Text: "--plan: " + err.Error()}
 		}
 		return campaign.Shrink(ctx, o, plan)
 	})
@@ -300,7 +301,7 @@ func (c *Common) confirming(o campaign.Options) (out confirm.Options, err error)
 }
 
 // run runs a campaign with its reporters, until its end or a signal.
-func (c *Common) run(out io.Writer, campaignOf func(context.Context, campaign.Options) (campaign.Report, error)) error {
+func (c *Common) run(out io.Writer, campaignOf func(context.Context, campaign.Options) (result.Report, error)) error {
 	ctx, signalled, stop := untilSignal()
 	defer stop()
 	o, err := c.options()

@@ -10,6 +10,7 @@ import (
 	"minido.dev/minido/chaos"
 	"minido.dev/minido/chaos/campaign"
 	"minido.dev/minido/chaos/infer"
+	"minido.dev/minido/chaos/result"
 	"minido.dev/minido/chaos/scenario"
 	"minido.dev/minido/internal/clock"
 )
@@ -38,7 +39,7 @@ export default { fetch(request, env) { return env.SHOP.getByName("x").fetch(requ
 }
 
 // sales enumerates the deaths of a shop with a scenario of these members.
-func sales(t *testing.T, worker, members string, learner *infer.Learner) campaign.Report {
+func sales(t *testing.T, worker, members string, learner *infer.Learner) result.Report {
 	t.Helper()
 	dir := t.TempDir()
 	for name, text := range map[string]string{

@@ -11,8 +11,8 @@ import (
 	"strings"
 
 	"minido.dev/minido/chaos"
-	"minido.dev/minido/chaos/campaign"
 	"minido.dev/minido/chaos/report"
+	"minido.dev/minido/chaos/result"
 	"minido.dev/minido/chaos/starter"
 )
 
@@ -27,10 +27,10 @@ type Merge struct {
 func (c *Merge) Run() error { return c.run(os.Stdout) }
 
 func (c *Merge) run(out io.Writer) error {
-	var all []campaign.Report
+	var all []result.Report
 	for _, file := range c.Files {
 		data, err := os.ReadFile(file)
-		var r campaign.Report
+		var r result.Report
 		if err == nil {
 			err = json.Unmarshal(data, &r)
 		}
@@ -42,7 +42,7 @@ func (c *Merge) run(out io.Writer) error {
 		}
 		all = append(all, r)
 	}
-	merged, err := campaign.Merge(all)
+	merged, err := result.Merge(all)
 	if err != nil {
 		return &ExitError{Code: chaos.Usage, Text: "minido: " + err.Error()}
 	}
@@ -65,7 +65,7 @@ func (c *Merge) run(out io.Writer) error {
 	}
 	for i := range merged.Cases {
 		if !merged.Cases[i].Outcome.OK() {
-			reporters.Progress(campaign.Event{Campaign: &merged, Case: &merged.Cases[i]})
+			reporters.Progress(result.Event{Campaign: &merged, Case: &merged.Cases[i]})
 		}
 	}
 	if err := reporters.End(merged); err != nil {

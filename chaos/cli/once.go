@@ -11,6 +11,7 @@ import (
 	"minido.dev/minido/chaos"
 	"minido.dev/minido/chaos/campaign"
 	"minido.dev/minido/chaos/fault"
+	"minido.dev/minido/chaos/result"
 )
 
 // defaultCheckpoint is the checkpoint at which `minido chaos run` kills by default.
@@ -60,7 +61,7 @@ func (c *Once) run(out io.Writer) error {
 	if len(c.Reporter) == 0 {
 		c.Reporter = []string{"story"}
 	}
-	return c.Common.run(out, func(ctx context.Context, o campaign.Options) (campaign.Report, error) {
+	return c.Common.run(out, func(ctx context.Context, o campaign.Options) (result.Report, error) {
 		if c.ListPoints {
 			return list(ctx, o, out)
 		}
@@ -131,7 +132,7 @@ func (c *Once) plan() (fault.Plan, error) {
 }
 
 // list prints the points of a run without a kill.
-func list(ctx context.Context, o campaign.Options, out io.Writer) (campaign.Report, error) {
+func list(ctx context.Context, o campaign.Options, out io.Writer) (result.Report, error) {
 	points, report, err := campaign.Points(ctx, o)
 	if err != nil {
 		return report, err

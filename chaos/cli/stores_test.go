@@ -9,6 +9,7 @@ import (
 
 	"minido.dev/minido/chaos"
 	"minido.dev/minido/chaos/campaign"
+	"minido.dev/minido/chaos/result"
 	"minido.dev/minido/chaos/scenario"
 	"minido.dev/minido/internal/clock"
 )
@@ -39,7 +40,7 @@ export default {
 };`
 
 // explored enumerates the bank's deaths with a scenario of these members.
-func explored(t *testing.T, members string) campaign.Report {
+func explored(t *testing.T, members string) result.Report {
 	t.Helper()
 	dir := t.TempDir()
 	for name, text := range map[string]string{

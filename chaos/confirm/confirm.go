@@ -13,6 +13,7 @@ import (
 	"minido.dev/minido/chaos/campaign"
 	"minido.dev/minido/chaos/fault"
 	"minido.dev/minido/chaos/history"
+	"minido.dev/minido/chaos/result"
 	"minido.dev/minido/chaos/workerd"
 	"minido.dev/minido/internal/clock"
 )
@@ -30,17 +31,17 @@ type Options struct {
 }
 
 // Findings runs the plan of an example of each finding of a report, until a run violates
-// the same, and notes in the report what became of it (campaign.Case.Workerd). The runs that
+// the same, and notes in the report what became of it (result.Case.Workerd). The runs that
 // theirs are compared with happen on workerd, too. Only deaths of the process can be had there.
 //
 // # Errors
 //
 // ctx's cause; what made the harness itself fail. Why one finding cannot be run is no error.
-func Findings(ctx context.Context, o Options, r *campaign.Report) error {
+func Findings(ctx context.Context, o Options, r *result.Report) error {
 	tell := o.Campaign.Progress
 	say := func(format string, args ...any) {
 		if tell != nil {
-			tell(campaign.Event{Campaign: r, Text: fmt.Sprintf(format, args...)})
+			tell(result.Event{Campaign: r, Text: fmt.Sprintf(format, args...)})
 		}
 	}
 	findings := r.Findings()
@@ -68,8 +69,8 @@ func Findings(ctx context.Context, o Options, r *campaign.Report) error {
 
 // best is the case of a finding that is the best to run on a real clock: one that can be
 // run, whose clients do not wait, with the fewest deaths.
-func best(cases []campaign.Case) *campaign.Case {
-	worse := func(c campaign.Case) (n int) {
+func best(cases []result.Case) *result.Case {
+	worse := func(c result.Case) (n int) {
 		if impossible(c) != "" {
 			n += 2 << 20
 		}
@@ -78,7 +79,7 @@ func best(cases []campaign.Case) *campaign.Case {
 		}
 		return n + len(c.Kills)
 	}
-	var found *campaign.Case
+	var found *result.Case
 	for i := range cases {
 		if found == nil || worse(cases[i]) < worse(*found) {
 			found = &cases[i]
@@ -88,12 +89,12 @@ func best(cases []campaign.Case) *campaign.Case {
 }
 
 // impossible says why a case cannot be run on workerd, or "".
-func impossible(c campaign.Case) string {
+func impossible(c result.Case) string {
 	plan, err := fault.ParsePlan(c.Name)
 	switch {
 	case err != nil:
 		return err.Error()
-	case c.Outcome != campaign.Violated:
+	case c.Outcome != result.Violated:
 		return fmt.Sprintf("it is %s, and what can be seen there is violations", c.Outcome)
 	case len(plan) == 0:
 		return "it needs no fault"
@@ -116,7 +117,7 @@ func impossible(c campaign.Case) string {
 }
 
 // run tries a finding.
-func (o Options) run(ctx context.Context, found campaign.Case, dir string, out *workerd.Result) error {
+func (o Options) run(ctx context.Context, found result.Case, dir string, out *workerd.Result) error {
 	plan, err := fault.ParsePlan(found.Name)
 	if err != nil {
 		return fmt.Errorf("confirm: %w", err)
@@ -146,7 +147,7 @@ func (o Options) run(ctx context.Context, found campaign.Case, dir string, out *
 		return fmt.Errorf("confirm: %w", err)
 	}
 	var until time.Time // the runs that tries are compared with do not count
-	on.Again = func(r campaign.Case, how string) (again, keep bool) {
+	on.Again = func(r result.Case, how string) (again, keep bool) {
 		if out.Run == 0 {
 			until = o.Clock.Now().Add(o.For - time.Duration(r.Ms*float64(time.Millisecond)))
 		}
@@ -159,7 +160,7 @@ func (o Options) run(ctx context.Context, found campaign.Case, dir string, out *
 	return err
 }
 
-func paceOf(c campaign.Case) (time.Duration, error) {
+func paceOf(c result.Case) (time.Duration, error) {
 	if c.Pace == "" {
 		return 0, nil
 	}
@@ -168,7 +169,7 @@ func paceOf(c campaign.Case) (time.Duration, error) {
 
 // take takes the result of a try, and says whether another one follows and whether its
 // evidence is kept.
-func (o Options) take(r, found campaign.Case, how string, late bool, out *workerd.Result) (again, keep bool) {
+func (o Options) take(r, found result.Case, how string, late bool, out *workerd.Result) (again, keep bool) {
 	out.Run++
 	same, other := compared(r, found)
 	switch {
@@ -178,13 +179,13 @@ func (o Options) take(r, found campaign.Case, how string, late bool, out *worker
 			out.Violated = append(out.Violated, v.String())
 		}
 		return false, true
-	case r.Outcome == campaign.Violated:
+	case r.Outcome == result.Violated:
 		out.Other = append(out.Other, other...)
 		slices.Sort(out.Other)
 		out.Other = slices.Compact(out.Other)
-	case r.Outcome == campaign.Missed:
+	case r.Outcome == result.Missed:
 		out.Missed++
-	case r.Outcome != campaign.Passed:
+	case r.Outcome != result.Passed:
 		out.Why = fmt.Sprintf("a run was %s: %s", r.Outcome, r.Text)
 		return false, true
 	case r.Uncompared != "":
@@ -202,8 +203,8 @@ func (o Options) take(r, found campaign.Case, how string, late bool, out *worker
 
 // compared reports whether a run violates something that the finding violates, and what
 // else it violates.
-func compared(r, found campaign.Case) (same bool, other []string) {
-	if r.Outcome != campaign.Violated {
+func compared(r, found result.Case) (same bool, other []string) {
+	if r.Outcome != result.Violated {
 		return false, nil
 	}
 	known := found.Causes()

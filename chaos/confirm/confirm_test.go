@@ -11,13 +11,14 @@ import (
 	"minido.dev/minido/chaos/campaign"
 	"minido.dev/minido/chaos/check"
 	"minido.dev/minido/chaos/drive"
+	"minido.dev/minido/chaos/result"
 	"minido.dev/minido/chaos/workerd"
 	"minido.dev/minido/internal/clock"
 )
 
 // violated is a case in which a row of a table is missing.
-func violated(name, table string) campaign.Case {
-	c := campaign.Case{Name: name, Outcome: campaign.Violated, Dir: "case-1", Kills: []campaign.Kill{{}}}
+func violated(name, table string) result.Case {
+	c := result.Case{Name: name, Outcome: result.Violated, Dir: "case-1", Kills: []result.Kill{{}}}
 	c.Violations = []check.Violation{{Checker: "differential", Invariant: "missing", Text: "at rest app-Room/0123abcd " + table + " lacks n=1"}}
 	return c
 }
@@ -28,10 +29,10 @@ func TestImpossible(t *testing.T) {
 	lost := kept
 	lost.Dir = ""
 	restless := kept
-	restless.Outcome = campaign.Restless
+	restless.Outcome = result.Restless
 	deployed := kept
-	deployed.Kills = []campaign.Kill{{}, {Deploy: true}}
-	for want, c := range map[string]campaign.Case{
+	deployed.Kills = []result.Kill{{}, {Deploy: true}}
+	for want, c := range map[string]result.Case{
 		"": kept, "evidence was not kept": lost, "it is restless": restless, "--then": deployed,
 		"loss of power":           violated("power@commit:after(A/a)/rpc#1", "t"),
 		"no death of the process": violated("drop@rpc:before(A/a)/fetch#1; kill@after(3ms)", "t"),
@@ -48,15 +49,15 @@ func TestImpossible(t *testing.T) {
 func TestBest(t *testing.T) {
 	impossible, paced, two := violated("power@1", "t"), violated("kill@2", "t"), violated("kill@3; kill@4", "t")
 	paced.Pace = "1m0s"
-	two.Kills = append(two.Kills, campaign.Kill{})
+	two.Kills = append(two.Kills, result.Kill{})
 	one := violated("kill@5", "t")
-	if got := best([]campaign.Case{impossible, paced, two, one}); got.Name != one.Name {
+	if got := best([]result.Case{impossible, paced, two, one}); got.Name != one.Name {
 		t.Error(got.Name)
 	}
-	if got := best([]campaign.Case{impossible, paced, two}); got.Name != two.Name {
+	if got := best([]result.Case{impossible, paced, two}); got.Name != two.Name {
 		t.Error(got.Name)
 	}
-	if got := best([]campaign.Case{impossible, paced}); got.Name != paced.Name {
+	if got := best([]result.Case{impossible, paced}); got.Name != paced.Name {
 		t.Error(got.Name)
 	}
 	if best(nil) != nil {
@@ -68,19 +69,19 @@ func TestBest(t *testing.T) {
 // one says nothing; something else that is violated is noted.
 func TestTake(t *testing.T) {
 	found, other := violated("kill@1", "t"), violated("kill@1", "u")
-	passed := campaign.Case{Outcome: campaign.Passed}
-	uncompared := campaign.Case{Outcome: campaign.Passed, Uncompared: "reasons"}
+	passed := result.Case{Outcome: result.Passed}
+	uncompared := result.Case{Outcome: result.Passed, Uncompared: "reasons"}
 	for want, x := range map[string]struct {
-		cases []campaign.Case
+		cases []result.Case
 		late  bool
 	}{
-		"also on workerd 1 (try 2 of 3, killed how)":                                        {[]campaign.Case{passed, found, found}, false},
-		"not reproduced on workerd 1 in 3 tries":                                            {[]campaign.Case{passed, passed, passed, found}, false},
-		"not reproduced on workerd 1 in 1 try; then its time was over (--confirm-for 1m0s)": {[]campaign.Case{passed, found}, true},
-		"not reproduced on workerd 1 in 1 try; then a run could not be compared: reasons":   {[]campaign.Case{uncompared, found}, false},
-		"not reproduced on workerd 1 in 1 try; then a run was broken: it":                   {[]campaign.Case{{Outcome: campaign.Broken, Text: "it"}, found}, false},
+		"also on workerd 1 (try 2 of 3, killed how)":                                        {[]result.Case{passed, found, found}, false},
+		"not reproduced on workerd 1 in 3 tries":                                            {[]result.Case{passed, passed, passed, found}, false},
+		"not reproduced on workerd 1 in 1 try; then its time was over (--confirm-for 1m0s)": {[]result.Case{passed, found}, true},
+		"not reproduced on workerd 1 in 1 try; then a run could not be compared: reasons":   {[]result.Case{uncompared, found}, false},
+		"not reproduced on workerd 1 in 1 try; then a run was broken: it":                   {[]result.Case{{Outcome: result.Broken, Text: "it"}, found}, false},
 		"not reproduced on workerd 1 in 3 tries, 1 of which came to rest before the moment of the death; something else was violated: differential of app-Room u": {
-			[]campaign.Case{other, {Outcome: campaign.Missed}, other}, false},
+			[]result.Case{other, {Outcome: result.Missed}, other}, false},
 	} {
 		o := Options{Tries: 3, For: time.Minute}
 		out := workerd.Result{By: "workerd 1", Tries: 3}
@@ -123,10 +124,10 @@ func TestFindingsWithoutARunningWrangler(t *testing.T) {
 	}
 	one, two := violated("kill@1", "t"), violated("power@1", "u")
 	one.Dir = filepath.Join(dir, "case-1")
-	r := campaign.Report{Verb: "enumerate", Dir: filepath.Join(dir, "out"), Cases: []campaign.Case{one, two}}
+	r := result.Report{Verb: "enumerate", Dir: filepath.Join(dir, "out"), Cases: []result.Case{one, two}}
 	var said []string
 	o := Options{Tool: tool, Tries: 2, For: time.Minute, Clock: clock.Real{}, Campaign: campaign.Options{Project: dir, Script: nil, Steps: steps(t),
-		Progress: func(e campaign.Event) { said = append(said, e.Text) }}}
+		Progress: func(e result.Event) { said = append(said, e.Text) }}}
 	if err := Findings(context.Background(), o, &r); err != nil {
 		t.Fatal(err)
 	}

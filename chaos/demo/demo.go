@@ -17,6 +17,7 @@ import (
 	"minido.dev/minido/chaos/evidence"
 	"minido.dev/minido/chaos/fault"
 	"minido.dev/minido/chaos/report"
+	"minido.dev/minido/chaos/result"
 )
 
 // Options say where the agent is and where to show it.
@@ -41,13 +42,13 @@ type Options struct {
 //
 // As campaign.Replay; in addition an answer that is not the uninterrupted one, or a
 // job that was not completed exactly once, is an error with the code Violated.
-func Run(ctx context.Context, o Options) (campaign.Report, error) {
+func Run(ctx context.Context, o Options) (result.Report, error) {
 	if _, err := os.Stat(o.Fixture); errors.Is(err, fs.ErrNotExist) {
-		return campaign.Report{Code: chaos.Usage}, &chaos.UsageError{Text: fmt.Sprintf(
+		return result.Report{Code: chaos.Usage}, &chaos.UsageError{Text: fmt.Sprintf(
 			"there is no %s here: the demonstration runs in a clone of minido's repository. minido init --template agent writes an agent of your own.", o.Fixture)}
 	}
 	if _, err := os.Stat(filepath.Join(o.Fixture, "node_modules", "agents")); errors.Is(err, fs.ErrNotExist) {
-		return campaign.Report{Code: chaos.Usage}, &chaos.UsageError{Text: fmt.Sprintf(
+		return result.Report{Code: chaos.Usage}, &chaos.UsageError{Text: fmt.Sprintf(
 			"%s has no node_modules/agents: install the npm packages first (npm ci there, or make npm)", o.Fixture)}
 	}
 	say := func(format string, args ...any) {
@@ -58,11 +59,11 @@ func Run(ctx context.Context, o Options) (campaign.Report, error) {
 	say("stores a checkpoint after each. The server dies by SIGKILL in the third.\n")
 	step, err := drive.Parse(drive.Call, `ResearchAgent/r1.startResearch("tides")`)
 	if err != nil {
-		return campaign.Report{Code: chaos.Broken}, err
+		return result.Report{Code: chaos.Broken}, err
 	}
 	reporters, err := report.Open([]string{"story"}, o.Out, o.Color, false)
 	if err != nil {
-		return campaign.Report{Code: chaos.Broken}, err
+		return result.Report{Code: chaos.Broken}, err
 	}
 	r, err := campaign.Replay(ctx, campaign.Options{
 		Project: o.Fixture, Steps: []drive.Step{step}, Vars: vars, CommandVars: vars, Recover: chaos.ByAlarm, Jobs: 1, Keep: true,

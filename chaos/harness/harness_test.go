@@ -14,9 +14,9 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"minido.dev/minido/chaos/campaign"
 	chaoscli "minido.dev/minido/chaos/cli"
 	"minido.dev/minido/chaos/report"
+	"minido.dev/minido/chaos/result"
 	"minido.dev/minido/chaos/wait"
 	"minido.dev/minido/durableobject/pool"
 	"minido.dev/minido/internal/clock"
@@ -237,7 +237,7 @@ func TestCampaignEnds(t *testing.T) {
 // What a child writes is taken in any pieces, and no more of it is kept than is meant to be.
 func TestCampaignOutput(t *testing.T) {
 	a := &attended{harness: &Harness{}}
-	failed := report.Line{Done: 3, Planned: 9, Kills: 2, Cause: "a cause", Case: &campaign.Case{Name: "kill@1", Outcome: campaign.Violated, Text: strings.Repeat("é", 2*maxCampaignText)}}
+	failed := report.Line{Done: 3, Planned: 9, Kills: 2, Cause: "a cause", Case: &result.Case{Name: "kill@1", Outcome: result.Violated, Text: strings.Repeat("é", 2*maxCampaignText)}}
 	line, err := json.Marshal(failed)
 	if err != nil {
 		t.Fatal(err)

@@ -12,9 +12,9 @@ import (
 	"strings"
 	"sync"
 
-	"minido.dev/minido/chaos/campaign"
 	"minido.dev/minido/chaos/check"
 	"minido.dev/minido/chaos/history"
+	"minido.dev/minido/chaos/result"
 	"minido.dev/minido/chaos/symptom"
 	"minido.dev/minido/internal/killpoint"
 )
@@ -26,7 +26,7 @@ var page = sync.OnceValue(func() *template.Template {
 	return template.Must(template.New("report").Funcs(template.FuncMap{
 		"seconds": func(ms float64) string { return fmt.Sprintf("%.1f s", ms/1000) },
 		"join":    strings.Join,
-		"readable": func(c campaign.Case, v check.Violation) readableView {
+		"readable": func(c result.Case, v check.Violation) readableView {
 			what, text := symptom.Readable(v, c.Names)
 			return readableView{what, text}
 		},
@@ -45,7 +45,7 @@ const maxTimelines = 40
 
 // WriteHTML writes the report as one file that needs nothing else. Cases whose
 // evidence is still there get a timeline: failed ones first.
-func WriteHTML(w io.Writer, r campaign.Report) error {
+func WriteHTML(w io.Writer, r result.Report) error {
 	view := pageView{Report: r, Groups: grouped(r)}
 	causes := map[string]bool{} // that were shown
 	for _, wanted := range []bool{true, false} {
@@ -74,13 +74,13 @@ func WriteHTML(w io.Writer, r campaign.Report) error {
 }
 
 type pageView struct {
-	campaign.Report
+	result.Report
 	Groups []string
 	Cases  []caseView
 }
 
 type caseView struct {
-	campaign.Case
+	result.Case
 	Timeline *timeline
 	// Open shows it unfolded: the first of a few causes.
 	Open bool

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"minido.dev/minido/chaos/campaign"
 	"minido.dev/minido/chaos/history"
+	"minido.dev/minido/chaos/result"
 	"minido.dev/minido/internal/killpoint"
 )
 
@@ -71,7 +71,7 @@ func Timeline(dir string) ([]Moment, error) {
 }
 
 // terminalTimeline is a case with a death as lines of text; nil if it has no history.
-func terminalTimeline(c campaign.Case) []string {
+func terminalTimeline(c result.Case) []string {
 	if c.Dir == "" || len(c.Kills) == 0 {
 		return nil
 	}

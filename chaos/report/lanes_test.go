@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"minido.dev/minido/chaos/campaign"
 	"minido.dev/minido/chaos/history"
+	"minido.dev/minido/chaos/result"
 )
 
 // A timeline has the points of a life, which are recorded at its end, where they
@@ -48,7 +48,7 @@ func TestTimelineInTheTerminal(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(dir, "history.ndjson"), []byte(text.String()), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		lines := terminalTimeline(campaign.Case{Dir: dir, Kills: make([]campaign.Kill, 1)})
+		lines := terminalTimeline(result.Case{Dir: dir, Kills: make([]result.Kill, 1)})
 		want := []string{"Room/a", "> POST /a", "commit (rpc)", `< "done"`, "alarm has run", "SIGKILL at alarm:after", "restart", "charge-1"}
 		if len(lines) != len(want) {
 			t.Fatalf("%s:\n%s", name, strings.Join(lines, "\n"))

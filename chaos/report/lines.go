@@ -7,7 +7,7 @@ import (
 	"io"
 	"os"
 
-	"minido.dev/minido/chaos/campaign"
+	"minido.dev/minido/chaos/result"
 )
 
 // Line is one line of the reporter ndjson, which tells a campaign to a program while it
@@ -17,16 +17,16 @@ type Line struct {
 	Text string `json:"text,omitempty"`
 	// Done is how many cases have ended, Planned how many there are to run as far as is
 	// known, Kills how many servers were killed.
-	Done    int            `json:"done"`
-	Planned int            `json:"planned"`
-	Kills   int            `json:"kills"`
-	Case    *campaign.Case `json:"case,omitempty"`
+	Done    int          `json:"done"`
+	Planned int          `json:"planned"`
+	Kills   int          `json:"kills"`
+	Case    *result.Case `json:"case,omitempty"`
 	// Cause names what is wrong with Case, "" if nothing is.
 	Cause string `json:"cause,omitempty"`
 	// End is the report without its cases, which were lines of their own. Uncompared says
 	// how many of them were compared with no run without faults, and why.
-	End        *campaign.Report `json:"end,omitempty"`
-	Uncompared []string         `json:"uncompared,omitempty"`
+	End        *result.Report `json:"end,omitempty"`
+	Uncompared []string       `json:"uncompared,omitempty"`
 }
 
 // lines writes a Line for each event. Used by one goroutine at a time.
@@ -52,7 +52,7 @@ func openLines(out io.Writer, file string) (*lines, error) {
 	return l, nil
 }
 
-func (l *lines) progress(e campaign.Event) {
+func (l *lines) progress(e result.Event) {
 	next := Line{Text: e.Text, Done: l.last.Done, Planned: max(e.Planned, l.last.Planned), Kills: e.Campaign.Kills, Case: e.Case}
 	if e.Case != nil {
 		next.Done++
@@ -69,7 +69,7 @@ func (l *lines) write(next Line) {
 }
 
 // finish writes the end, and tells what could not be written.
-func (l *lines) finish(r campaign.Report) error {
+func (l *lines) finish(r result.Report) error {
 	last := Line{Done: l.last.Done, Planned: l.last.Planned, Kills: r.Kills, Uncompared: r.Uncompared(), End: &r}
 	r.Cases = nil
 	l.write(last)

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"minido.dev/minido/chaos/campaign"
 	"minido.dev/minido/chaos/check"
+	"minido.dev/minido/chaos/result"
 )
 
 // A program reads a campaign line by line: phases, each case with its cause, and the end
@@ -21,12 +21,12 @@ func TestLines(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := campaign.Report{Verb: "enumerate", Kills: 2, Code: 1}
-	set.Progress(campaign.Event{Campaign: &r, Text: "a phase", Planned: 2})
-	for _, c := range []campaign.Case{{Name: "kill@1", Outcome: campaign.Passed, Uncompared: "a socket"},
-		{Name: "kill@2", Outcome: campaign.Violated, Violations: []check.Violation{{Checker: "alarms", Invariant: "fires", Text: "<none>"}}}} {
+	r := result.Report{Verb: "enumerate", Kills: 2, Code: 1}
+	set.Progress(result.Event{Campaign: &r, Text: "a phase", Planned: 2})
+	for _, c := range []result.Case{{Name: "kill@1", Outcome: result.Passed, Uncompared: "a socket"},
+		{Name: "kill@2", Outcome: result.Violated, Violations: []check.Violation{{Checker: "alarms", Invariant: "fires", Text: "<none>"}}}} {
 		r.Cases = append(r.Cases, c)
-		set.Progress(campaign.Event{Campaign: &r, Case: &c, Planned: 2})
+		set.Progress(result.Event{Campaign: &r, Case: &c, Planned: 2})
 	}
 	if err := set.End(r); err != nil {
 		t.Fatal(err)
@@ -65,8 +65,8 @@ func TestLinesOfNobody(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := campaign.Report{}
-	set.Progress(campaign.Event{Campaign: &r, Text: "a phase"})
+	r := result.Report{}
+	set.Progress(result.Event{Campaign: &r, Text: "a phase"})
 	if err := set.End(r); !errors.Is(err, errGone) {
 		t.Errorf("%v", err)
 	}

@@ -8,9 +8,9 @@ import (
 	"strings"
 
 	"minido.dev/minido/chaos"
-	"minido.dev/minido/chaos/campaign"
 	"minido.dev/minido/chaos/check"
 	"minido.dev/minido/chaos/infer"
+	"minido.dev/minido/chaos/result"
 	"minido.dev/minido/chaos/symptom"
 )
 
@@ -52,7 +52,7 @@ func (l *list) say(format string, args ...any) {
 	_, _ = fmt.Fprintf(l.out, format+"\n", args...)
 }
 
-func (l *list) progress(e campaign.Event) {
+func (l *list) progress(e result.Event) {
 	switch {
 	case e.Case == nil:
 		l.phase = e.Text
@@ -85,9 +85,9 @@ func (l *list) failures() string {
 
 // tell prints a case that did not pass, with its story, and its replay as the
 // last line.
-func (l *list) tell(c campaign.Case) {
+func (l *list) tell(c result.Case) {
 	color := red
-	if c.Outcome == campaign.Missed {
+	if c.Outcome == result.Missed {
 		color = amber
 	}
 	l.say("%s  %s", l.paint(color, strings.ToUpper(string(c.Outcome))), c.Title())
@@ -123,13 +123,13 @@ func (l *list) tell(c campaign.Case) {
 }
 
 // readable is a violation of c for people.
-func readable(c campaign.Case, v check.Violation) string {
+func readable(c result.Case, v check.Violation) string {
 	what, text := symptom.Readable(v, c.Names)
 	return what + ": " + text
 }
 
 // cutFibers says how many fibers a death has cut, of a system that has some.
-func cutFibers(k campaign.Kill) string {
+func cutFibers(k result.Kill) string {
 	if k.Fibers == 0 {
 		return ""
 	}
@@ -138,7 +138,7 @@ func cutFibers(k campaign.Kill) string {
 
 // placeTexts are the places of a case with their lines of source, which two of them may share:
 // then the first has them.
-func placeTexts(c campaign.Case) (texts []string) {
+func placeTexts(c result.Case) (texts []string) {
 	shown := map[string]bool{}
 	for _, p := range c.Places {
 		text := "the source: " + p.String()
@@ -154,7 +154,7 @@ func placeTexts(c campaign.Case) (texts []string) {
 // indented has the lines behind the first stand under it.
 func indented(text string) string { return strings.ReplaceAll(text, "\n", "\n    ") }
 
-func (l *list) end(r campaign.Report) error {
+func (l *list) end(r result.Report) error {
 	if r.Dir == "" && len(r.Cases) == 0 {
 		return nil // it never began
 	}
@@ -256,7 +256,7 @@ func (l *list) offer(all []infer.Offer) {
 }
 
 // firstKills counts the cases of depth 1 whose fault happened where it should.
-func firstKills(r campaign.Report) int {
+func firstKills(r result.Report) int {
 	n := 0
 	for _, c := range r.Cases {
 		if c.Visits() {
@@ -270,7 +270,7 @@ func firstKills(r campaign.Report) int {
 }
 
 // grouped names each cause of failures, how many cases have it, and a plan that shows it.
-func grouped(r campaign.Report) (out []string) {
+func grouped(r result.Report) (out []string) {
 	for _, f := range r.Findings() {
 		line := fmt.Sprintf("  %4d × %s", f.Count, f)
 		if len(f.Cases) > 0 {
@@ -286,7 +286,7 @@ func grouped(r campaign.Report) (out []string) {
 
 // recovery is the median time to the next server's readiness, to its first commit,
 // and to that without the wait for an alarm.
-func recovery(r campaign.Report) (ready, recovered, work float64) {
+func recovery(r result.Report) (ready, recovered, work float64) {
 	var a, b, d []float64
 	for _, c := range r.Cases {
 		for _, k := range c.Kills {

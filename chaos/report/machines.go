@@ -6,7 +6,7 @@ import (
 	"io"
 	"strings"
 
-	"minido.dev/minido/chaos/campaign"
+	"minido.dev/minido/chaos/result"
 )
 
 type suite struct {
@@ -37,19 +37,19 @@ type problem struct {
 // WriteJUnit writes the report as JUnit's XML: a violation and a system that
 // never rests are failures, a fault of the harness is an error, a missed point is
 // skipped.
-func WriteJUnit(w io.Writer, r campaign.Report) error {
+func WriteJUnit(w io.Writer, r result.Report) error {
 	s := suite{Name: "minido chaos " + r.Verb + " " + r.Project, Tests: len(r.Cases), Seconds: seconds(r.Ms)}
 	for _, c := range r.Cases {
 		t := testcase{Class: "minido.chaos." + r.Verb, Name: c.Title(), Seconds: seconds(c.Ms)}
 		p := &problem{Message: headline(c), Text: story(c)}
 		switch c.Outcome {
-		case campaign.Violated, campaign.Restless:
+		case result.Violated, result.Restless:
 			t.Failure = p
 			s.Failures++
-		case campaign.Broken:
+		case result.Broken:
 			t.Error = p
 			s.Errors++
-		case campaign.Missed, campaign.Unreached:
+		case result.Missed, result.Unreached:
 			t.Skipped = p
 			s.Skipped++
 		}
@@ -69,7 +69,7 @@ func WriteJUnit(w io.Writer, r campaign.Report) error {
 func seconds(ms float64) string { return fmt.Sprintf("%.3f", ms/1000) }
 
 // headline is what is wrong with a case, on one line.
-func headline(c campaign.Case) string {
+func headline(c result.Case) string {
 	if len(c.Violations) > 0 {
 		return readable(c, c.Violations[0])
 	}
@@ -78,7 +78,7 @@ func headline(c campaign.Case) string {
 }
 
 // story is a case in a few lines, the replay last.
-func story(c campaign.Case) string {
+func story(c result.Case) string {
 	var b strings.Builder
 	for i, k := range c.Kills {
 		fmt.Fprintf(&b, "SIGKILL %d at %.0f ms: %s%s\n", i+1, k.AtMs, k.Point, cutFibers(k))
@@ -101,14 +101,14 @@ func story(c campaign.Case) string {
 
 // WriteGitHub writes workflow commands that GitHub Actions shows as annotations:
 // one for each cause of failures, with a plan that shows it.
-func WriteGitHub(w io.Writer, r campaign.Report) error {
+func WriteGitHub(w io.Writer, r result.Report) error {
 	for _, f := range r.Findings() {
 		if len(f.Cases) == 0 {
 			continue // it is in the number below
 		}
 		c := f.Example
 		level := "error"
-		if c.Outcome == campaign.Missed {
+		if c.Outcome == result.Missed {
 			level = "warning"
 		}
 		if _, err := fmt.Fprintf(w, "::%s title=%s::%s\n", level, escapeProperty("minido chaos: "+headline(c)), escapeData(story(c))); err != nil {

@@ -7,12 +7,12 @@ import (
 	"strings"
 
 	"minido.dev/minido/chaos"
-	"minido.dev/minido/chaos/campaign"
+	"minido.dev/minido/chaos/result"
 )
 
 // WriteMarkdown writes the report for a pull request: the verdict, and a section for
 // each cause of failures with what was found and the command that replays it.
-func WriteMarkdown(w io.Writer, r campaign.Report) error {
+func WriteMarkdown(w io.Writer, r result.Report) error {
 	findings := r.Findings()
 	verdict := "passed"
 	switch {

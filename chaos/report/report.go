@@ -12,15 +12,15 @@ import (
 	"path/filepath"
 	"strings"
 
-	"minido.dev/minido/chaos/campaign"
 	"minido.dev/minido/chaos/history"
+	"minido.dev/minido/chaos/result"
 )
 
 // Set is the reporters of one campaign. Progress may be called from any
 // goroutine, one call at a time; End once, after it.
 type Set struct {
-	progress []func(campaign.Event)
-	ends     []func(campaign.Report) error
+	progress []func(result.Event)
+	ends     []func(result.Report) error
 	observe  func(dir string, e history.Event)
 }
 
@@ -28,14 +28,14 @@ type Set struct {
 func (s *Set) Observe() func(dir string, e history.Event) { return s.observe }
 
 // Progress passes an event on.
-func (s *Set) Progress(e campaign.Event) {
+func (s *Set) Progress(e result.Event) {
 	for _, fn := range s.progress {
 		fn(e)
 	}
 }
 
 // End writes what is written at the end.
-func (s *Set) End(r campaign.Report) error {
+func (s *Set) End(r result.Report) error {
 	var errs []error
 	for _, fn := range s.ends {
 		errs = append(errs, fn(r))
@@ -44,7 +44,7 @@ func (s *Set) End(r campaign.Report) error {
 }
 
 // writers make a report of a finished campaign, by kind.
-var writers = map[string]func(io.Writer, campaign.Report) error{
+var writers = map[string]func(io.Writer, result.Report) error{
 	"json": WriteJSON, "junit": WriteJUnit, "github": WriteGitHub, "html": WriteHTML, "markdown": WriteMarkdown,
 }
 
@@ -87,16 +87,16 @@ func Open(kinds []string, out io.Writer, color, live bool) (*Set, error) {
 			return nil, fmt.Errorf("%q is none of list, story, ndjson, json, junit, github, html, markdown", kind)
 		}
 		jsonToo = jsonToo && !(kind == "json" && file == "")
-		s.ends = append(s.ends, func(r campaign.Report) error { return writeTo(out, kind, file, r, write) })
+		s.ends = append(s.ends, func(r result.Report) error { return writeTo(out, kind, file, r, write) })
 	}
 	if jsonToo {
-		s.ends = append(s.ends, func(r campaign.Report) error { return writeTo(out, "json", "", r, WriteJSON) })
+		s.ends = append(s.ends, func(r result.Report) error { return writeTo(out, "json", "", r, WriteJSON) })
 	}
 	return s, nil
 }
 
 // writeTo writes a report to a file, or to out.
-func writeTo(out io.Writer, kind, file string, r campaign.Report, write func(io.Writer, campaign.Report) error) (err error) {
+func writeTo(out io.Writer, kind, file string, r result.Report, write func(io.Writer, result.Report) error) (err error) {
 	if file == "" {
 		if kind == "github" {
 			return write(out, r)
@@ -121,7 +121,7 @@ func writeTo(out io.Writer, kind, file string, r campaign.Report, write func(io.
 }
 
 // WriteJSON writes the report as indented JSON.
-func WriteJSON(w io.Writer, r campaign.Report) error {
+func WriteJSON(w io.Writer, r result.Report) error {
 	e := json.NewEncoder(w)
 	e.SetEscapeHTML(false)
 	e.SetIndent("", "  ")

@@ -10,15 +10,15 @@ import (
 	"testing"
 
 	"minido.dev/minido/chaos"
-	"minido.dev/minido/chaos/campaign"
 	"minido.dev/minido/chaos/check"
 	"minido.dev/minido/chaos/history"
+	"minido.dev/minido/chaos/result"
 	"minido.dev/minido/chaos/workerd"
 	"minido.dev/minido/internal/clock"
 )
 
 // example is a report with a violation, whose history is on disk.
-func example(t *testing.T) campaign.Report {
+func example(t *testing.T) result.Report {
 	t.Helper()
 	dir := t.TempDir()
 	f, err := os.Create(filepath.Join(dir, "history.ndjson"))
@@ -38,10 +38,10 @@ func example(t *testing.T) campaign.Report {
 	if err := f.Close(); err != nil {
 		t.Fatal(err)
 	}
-	return campaign.Report{Verb: "enumerate", Project: "app", Code: chaos.Violated, Points: 2, Visited: 2, Kills: 2, Dir: dir, Cases: []campaign.Case{
-		{Name: "kill@1", Outcome: campaign.Passed, Uncompared: "reasons", Kills: []campaign.Kill{{Point: "x", ReadyMs: 10}}, Replay: "minido chaos replay 1"},
-		{Name: "kill@2", Outcome: campaign.Violated, Violations: []check.Violation{{Checker: "fibers", Invariant: "hook-once", Text: "100% wrong\nreally"}},
-			Kills: []campaign.Kill{{Point: "y"}}, Dir: dir, Replay: "minido chaos replay 2"},
+	return result.Report{Verb: "enumerate", Project: "app", Code: chaos.Violated, Points: 2, Visited: 2, Kills: 2, Dir: dir, Cases: []result.Case{
+		{Name: "kill@1", Outcome: result.Passed, Uncompared: "reasons", Kills: []result.Kill{{Point: "x", ReadyMs: 10}}, Replay: "minido chaos replay 1"},
+		{Name: "kill@2", Outcome: result.Violated, Violations: []check.Violation{{Checker: "fibers", Invariant: "hook-once", Text: "100% wrong\nreally"}},
+			Kills: []result.Kill{{Point: "y"}}, Dir: dir, Replay: "minido chaos replay 2"},
 	}}
 }
 
@@ -54,7 +54,7 @@ func TestList(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i := range r.Cases {
-		s.Progress(campaign.Event{Campaign: &r, Case: &r.Cases[i], Planned: 2})
+		s.Progress(result.Event{Campaign: &r, Case: &r.Cases[i], Planned: 2})
 	}
 	if err := s.End(r); err != nil {
 		t.Fatal(err)
@@ -149,8 +149,8 @@ func TestWorkerd(t *testing.T) {
 	second := r.Cases[1]
 	second.Name, second.Workerd = "kill@3", &workerd.Result{By: "workerd 1", Reproduced: true, Try: 2, Tries: 10, Run: 2, How: "at <once>"}
 	r.Cases = append(r.Cases, second)
-	for name, write := range map[string]func(io.Writer, campaign.Report) error{"html": WriteHTML, "markdown": WriteMarkdown, "junit": WriteJUnit, "github": WriteGitHub, "json": WriteJSON,
-		"list": func(w io.Writer, r campaign.Report) error { return (&list{out: w}).end(r) }} {
+	for name, write := range map[string]func(io.Writer, result.Report) error{"html": WriteHTML, "markdown": WriteMarkdown, "junit": WriteJUnit, "github": WriteGitHub, "json": WriteJSON,
+		"list": func(w io.Writer, r result.Report) error { return (&list{out: w}).end(r) }} {
 		var out bytes.Buffer
 		if err := write(&out, r); err != nil {
 			t.Fatal(err)

@@ -13,9 +13,9 @@ import (
 	"unicode/utf8"
 
 	"minido.dev/minido/chaos"
-	"minido.dev/minido/chaos/campaign"
 	"minido.dev/minido/chaos/check"
 	"minido.dev/minido/chaos/history"
+	"minido.dev/minido/chaos/result"
 )
 
 // lineWidth is how much of a snapshot or result one line of a story shows, in
@@ -123,7 +123,7 @@ func (s *teller) tellCut(dir string, ms float64) {
 }
 
 // progress tells the beginning and the end of the case.
-func (s *teller) progress(e campaign.Event) {
+func (s *teller) progress(e result.Event) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if e.Case == nil {
@@ -164,7 +164,7 @@ func (s *teller) tellHooks(end check.Snapshot) {
 }
 
 // end tells the verdict.
-func (s *teller) end(r campaign.Report) error {
+func (s *teller) end(r result.Report) error {
 	if len(r.Cases) == 0 {
 		return nil // it never began
 	}

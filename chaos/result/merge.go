@@ -1,4 +1,4 @@
-package campaign
+package result
 
 import (
 	"errors"
@@ -18,7 +18,7 @@ func Merge(all []Report) (Report, error) {
 	}
 	first := all[0]
 	out := Report{Verb: first.Verb, Project: first.Project, Points: first.Points, Seed: first.Seed, Cases: []Case{}}
-	var kept shelf
+	var kept Shelf
 	shards := map[string]bool{}
 	unmet, warnings := first.Unmet, first.Warnings
 	worst := 0
@@ -45,7 +45,7 @@ func Merge(all []Report) (Report, error) {
 		out.Enough = max(out.Enough, r.Enough)
 		out.Resumed += r.Resumed
 		for _, c := range r.Cases {
-			kept.put(&out, c)
+			kept.Put(&out, c)
 		}
 		out.fold(r.Folded)
 		unmet = slices.DeleteFunc(slices.Clone(unmet), func(name string) bool { return !slices.Contains(r.Unmet, name) })
@@ -55,7 +55,7 @@ func Merge(all []Report) (Report, error) {
 		}
 	}
 	out.Unmet, out.Warnings = unmet, warnings
-	out.conclude()
+	out.Conclude()
 	if out.Code == 0 {
 		out.Code = worst
 	}

@@ -1,4 +1,6 @@
-package campaign
+// Package result holds what campaigns have found, as data: cases and how they ended, reports and the findings
+// in them. A campaign writes it; reporters and other tools read it.
+package result
 
 import (
 	"fmt"
@@ -9,13 +11,9 @@ import (
 
 	"minido.dev/minido/chaos"
 	"minido.dev/minido/chaos/check"
-	"minido.dev/minido/chaos/cut"
 	"minido.dev/minido/chaos/infer"
 	"minido.dev/minido/chaos/place"
-	"minido.dev/minido/chaos/sim"
 	"minido.dev/minido/chaos/workerd"
-	"minido.dev/minido/internal/killpoint"
-	"minido.dev/minido/runtime/world"
 )
 
 // Outcome is how a case ended.
@@ -120,41 +118,6 @@ type Case struct {
 	Seed uint64 `json:"seed,omitempty"`
 	// Digest is a hash over all that was observable of a simulated case.
 	Digest string `json:"digest,omitempty"`
-	// Points are the labels of the last life's points, Questions how many there
-	// were beside them that came of a question asked again (killpoint.Question).
-	Points    []string `json:"-"`
-	Questions int      `json:"-"`
-	// Asked and Effects are how many requests came to the model and to the sink.
-	Asked   int `json:"-"`
-	Effects int `json:"-"`
-	// number is that of a plan that was drawn, from 1; 0 for others.
-	number int
-	// pairs are what it has reached (corpus).
-	pairs []uint64
-	// passed are the labels of the points of each life, steps how many the clients sent.
-	passed [][]string
-	steps  int
-	// wrote says of each step whether something was written behind it and before the next
-	// one; it is shorter or longer than steps where that is not known.
-	wrote []bool
-	// calls are how many requests and calls the clients sent, chats whether one of them
-	// followed a chat.
-	calls int
-	chats bool
-	// achieved is what became of them.
-	achieved cut.Steps
-	// living says that a restless case had nothing left but alarms, timers and sockets.
-	living bool
-	// lines are those of a simulation's log.
-	lines []string
-	// states belong to Points, nil if they were not taken; like are the results of
-	// the plans that this case stands for.
-	states []sim.State
-	like   []Case
-	// trace is of the last life; nil if it was not taken.
-	trace []sim.Passed
-	// recording is of the last life, nil if there is none that can be played back.
-	recording *world.Recording
 }
 
 // Deaths is how often its server was killed.
@@ -186,20 +149,8 @@ func (c Case) Title() string {
 	return c.Name + " (clients wait " + c.Pace + ")"
 }
 
-// failed reports whether something is wrong with what was run.
-func (c Case) failed() bool { return !c.Outcome.OK() && c.Outcome != Missed }
-
-// pass takes a point of the last life: what came of a question that was asked
-// again is counted alone, since the next run need not have it.
-// It reports whether the point is one of Points.
-func (c *Case) pass(label string) bool {
-	if at, err := killpoint.ParseLabel(label); err == nil && at.Cause == killpoint.Question {
-		c.Questions++
-		return false
-	}
-	c.Points = append(c.Points, label)
-	return true
-}
+// Failed reports whether something is wrong with what was run.
+func (c Case) Failed() bool { return !c.Outcome.OK() && c.Outcome != Missed }
 
 // Report is the outcome of a campaign. Immutable once returned.
 type Report struct {
@@ -258,8 +209,6 @@ type Report struct {
 	// Ms is how long the cases took together on the clock.
 	Ms  float64 `json:"ms"`
 	Dir string  `json:"dir"`
-	// digest is that of its journal, "" without one.
-	digest string
 }
 
 // Elapsed is Ms as a duration.
@@ -297,9 +246,9 @@ func (r Report) Failed() []Case {
 	return out
 }
 
-// conclude sets the code: the worst that happened, in the order a reader wants
+// Conclude sets the code: the worst that happened, in the order a reader wants
 // to know it.
-func (r *Report) conclude() {
+func (r *Report) Conclude() {
 	r.Code = chaos.Pass
 	for _, want := range []Outcome{Violated, Restless, Broken, Missed} {
 		for _, c := range r.Cases {
@@ -317,4 +266,16 @@ func (r *Report) conclude() {
 	if len(r.Missed) > 0 || len(r.Unmet) > 0 && r.Shard == "" {
 		r.Code = chaos.Missed
 	}
+}
+
+// Event is one thing that happens in a campaign.
+type Event struct {
+	// Campaign is the report so far; it is complete only at the end.
+	Campaign *Report
+	// Case has just ended; nil at the beginning and the end.
+	Case *Case
+	// Planned is how many cases there are to run, as far as is known.
+	Planned int
+	// Text says what goes on, at the beginning of a phase.
+	Text string
 }

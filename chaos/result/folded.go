@@ -1,4 +1,4 @@
-package campaign
+package result
 
 import (
 	"maps"
@@ -47,24 +47,27 @@ func (r Report) Failures() int {
 	return n
 }
 
-// shelf counts what a report keeps. Its owner's lock guards it.
-type shelf struct {
+// Shelf counts what a report keeps. Its owner's lock guards it.
+type Shelf struct {
 	passed, failed int
 	causes         map[string]int
 }
 
-// room reports whether another case is kept, of which cause is the Cause.
-func (s *shelf) room(cause string) bool {
+// Causes is how many different causes its cases have.
+func (s *Shelf) Causes() int { return len(s.causes) }
+
+// Room reports whether another case is kept, of which cause is the Cause.
+func (s *Shelf) Room(cause string) bool {
 	if cause == "" {
 		return s.passed < MaxKept
 	}
 	return s.failed < MaxKept && s.causes[cause] < MaxExamples
 }
 
-// put takes a case into the report, or counts it there.
-func (s *shelf) put(r *Report, c Case) {
+// Put takes a case into the report, or counts it there.
+func (s *Shelf) Put(r *Report, c Case) {
 	cause := c.Cause()
-	if s.room(cause) {
+	if s.Room(cause) {
 		if cause == "" {
 			s.passed++
 		} else {
@@ -129,10 +132,4 @@ func (r *Report) fold(f *Folded) {
 	for why, n := range f.Uncompared { // order-independent: sums
 		r.Folded.Uncompared = more(r.Folded.Uncompared, why, n)
 	}
-}
-
-// slim is the case without what only the campaign itself needs while it runs.
-func (c Case) slim() Case {
-	c.Points, c.passed, c.lines, c.states, c.like, c.trace, c.recording = nil, nil, nil, nil, nil, nil, nil
-	return c
 }

@@ -1,16 +1,17 @@
-package campaign
+package result
 
 import (
 	"testing"
 
 	"minido.dev/minido/chaos/check"
+	"minido.dev/minido/chaos/symptom"
 )
 
 // The symptoms of one bug are one finding, whatever the rows, the kind of difference and
 // the point of the death; another table is another finding.
 func TestFindings(t *testing.T) {
 	violated := func(plan, point, invariant, text string) Case {
-		return Case{Name: plan, Outcome: Violated, Kills: []Kill{{Point: point}}, Violations: []check.Violation{{Checker: differential, Invariant: invariant, Text: text}}}
+		return Case{Name: plan, Outcome: Violated, Kills: []Kill{{Point: point}}, Violations: []check.Violation{{Checker: symptom.Differential, Invariant: invariant, Text: text}}}
 	}
 	r := Report{Cases: []Case{
 		{Name: "fine", Outcome: Passed},
