@@ -42,6 +42,7 @@ type caseRun struct {
 	sink     *outside.Sink  // nil without one
 	copies   []copied
 	missed   []string        // why faults did not happen
+	awaited  string          // what clients waited for when the run ended before they did
 	evidence *check.Evidence // that was judged; nil before
 	state    *oracle.State   // at rest; nil where it is not compared
 	pace     time.Duration   // of the clients

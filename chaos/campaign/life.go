@@ -102,6 +102,9 @@ func (r *caseRun) attend(ctx context.Context, f *fault.Fault) (dead bool, err er
 	for {
 		h, err := r.world.Next(ctx, r.driver)
 		if err != nil {
+			if !r.driver.Finished() {
+				r.awaited = history.Awaited(r.history.Events())
+			}
 			return false, err
 		}
 		switch h.what {
@@ -466,7 +469,11 @@ func (r *caseRun) conclude(err error) error {
 			r.result.Outcome, r.result.Violations = result.Violated, append(r.result.Violations, v)
 			r.history.Add(history.Event{Kind: history.Note, Who: history.ByChecker, Text: v.String()})
 		}
-		texts = append([]string{err.Error()}, texts...)
+		text := err.Error()
+		if r.awaited != "" && r.result.Outcome != result.Broken {
+			text += ": " + r.awaited
+		}
+		texts = append([]string{text}, texts...)
 	case r.result.Outcome == result.Passed && len(r.missed) > 0:
 		r.result.Outcome = result.Missed
 	}

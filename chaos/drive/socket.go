@@ -134,7 +134,7 @@ func (k *Socket) Receive(ctx context.Context) (Frame, error) {
 	case err != nil:
 		text := err.Error()
 		if ctx.Err() != nil { // the library closes a connection on which nobody waits any more
-			text = history.ByClient + " when it no longer waited: " + text
+			text = history.GivenUp + ": " + text
 		}
 		k.end(text)
 		return Frame{}, fmt.Errorf("%w: %w", agentrpc.ErrLost, err)

@@ -46,6 +46,9 @@ const SocketPrefix = "socket-"
 // ByClient begins the text of a Close that the client asked for.
 const ByClient = "the client closed it"
 
+// GivenUp begins the text of a Close on which a client waited for a frame until its time was over.
+const GivenUp = ByClient + " when it no longer waited"
+
 // ByFault is the Who of a Note on a fault that happened.
 const ByFault = "fault"
 
