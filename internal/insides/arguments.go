@@ -32,14 +32,14 @@ var theCounting counting
 func (c *counting) learn(l *look) {
 	c.theirs = TheGoja()
 	c.programs = programWalk{theirs: c.theirs, places: map[unsafe.Pointer][]uintptr{}}
-	if !l.is("goja.Object.self", "known", c.theirs.Known) {
+	if !l.Is("goja.Object.self", "known", c.theirs.Known) {
 		return
 	}
-	machine := l.kind(reflect.TypeFor[goja.Runtime](), "vm", reflect.Pointer)
-	c.arguments = l.typed(machine.Type, "args", reflect.TypeFor[int]())
+	machine := l.Kind(reflect.TypeFor[goja.Runtime](), "vm", reflect.Pointer)
+	c.arguments = l.Typed(machine.Type, "args", reflect.TypeFor[int]())
 	for _, source := range []string{"(function (a) { return arguments.length; })", "(function (a) { 'use strict'; return arguments.length; })"} {
 		program, err := goja.Compile("", source, false)
-		if !l.is(source, "compiled", err == nil) || !l.known() {
+		if !l.Is(source, "compiled", err == nil) || !l.Known() {
 			return
 		}
 		found := false
@@ -54,15 +54,15 @@ func (c *counting) learn(l *look) {
 				c.unmapped = replaced(code[at].tab, countArgumentsStrictly)
 			}
 		})
-		l.is("the program of "+source, "a place in the stack that is set once and asked for its length", found)
+		l.Is("the program of "+source, "a place in the stack that is set once and asked for its length", found)
 	}
-	l.is("goja.createArgsMapped", "the instruction that makes arguments", c.mapped.ours != nil)
-	l.is("goja.createArgsUnmapped", "the instruction that makes arguments of strict functions", c.unmapped.ours != nil)
+	l.Is("goja.createArgsMapped", "the instruction that makes arguments", c.mapped.ours != nil)
+	l.Is("goja.createArgsUnmapped", "the instruction that makes arguments of strict functions", c.unmapped.ours != nil)
 	var nobody *goja.Runtime // strings belong to none
 	for n := range c.lengths {
 		c.lengths[n] = nobody.ToValue(strings.Repeat(" ", n)).ToString()
 	}
-	c.known = l.known()
+	c.known = l.Known()
 }
 
 // onlyCounted is where a function makes its arguments, if all that it does with them is

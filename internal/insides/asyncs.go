@@ -107,23 +107,23 @@ var asyncSamples = [3]struct {
 func (a *asyncs) learn(l *look) {
 	a.theirs = TheGoja()
 	a.programs = programWalk{theirs: a.theirs, places: map[unsafe.Pointer][]uintptr{}}
-	if !l.is("goja.Object.self", "known", a.theirs.Known) || !l.mirrors(reflect.TypeFor[gojaObject](), reflect.TypeFor[goja.Object]()) {
+	if !l.Is("goja.Object.self", "known", a.theirs.Known) || !l.Mirrors(reflect.TypeFor[gojaObject](), reflect.TypeFor[goja.Object]()) {
 		return
 	}
-	machine := l.kind(reflect.TypeFor[goja.Runtime](), "vm", reflect.Pointer)
+	machine := l.Kind(reflect.TypeFor[goja.Runtime](), "vm", reflect.Pointer)
 	reactions := reactionsOf(l)
-	if !l.known() {
+	if !l.Known() {
 		return
 	}
-	runner := l.kind(reactions.Elem().Elem(), "asyncRunner", reflect.Pointer).Type
-	a.current = l.typed(machine.Type, "curAsyncRunner", runner)
-	generator := l.kind(runner, "gen", reflect.Struct)
-	record := l.kind(runner, "promiseCap", reflect.Pointer)
+	runner := l.Kind(reactions.Elem().Elem(), "asyncRunner", reflect.Pointer).Type
+	a.current = l.Typed(machine.Type, "curAsyncRunner", runner)
+	generator := l.Kind(runner, "gen", reflect.Struct)
+	record := l.Kind(runner, "promiseCap", reflect.Pointer)
 	a.runner, a.generator, a.capability = runner.Elem(), generator.Offset, record.Offset
-	a.function = l.typed(runner, "f", reflect.TypeFor[*goja.Object]())
-	a.machine = l.typed(generator.Type, "vm", machine.Type)
-	a.promise = l.within(reflect.TypeFor[*goja.Promise](), "val", reflect.TypeFor[*goja.Object]())
-	if !l.known() || !l.mirrors(reflect.TypeFor[capability](), record.Type.Elem()) {
+	a.function = l.Typed(runner, "f", reflect.TypeFor[*goja.Object]())
+	a.machine = l.Typed(generator.Type, "vm", machine.Type)
+	a.promise = l.Within(reflect.TypeFor[*goja.Promise](), "val", reflect.TypeFor[*goja.Object]())
+	if !l.Known() || !l.Mirrors(reflect.TypeFor[capability](), record.Type.Elem()) {
 		return
 	}
 	implementation, _ := reflect.TypeFor[goja.Object]().FieldByName("self")
@@ -140,7 +140,7 @@ func (a *asyncs) learn(l *look) {
 			}
 		}
 	}
-	if !l.is(implementation.Type.String(), "an interface with vmCall and assertCallable", call >= 0 && callable >= 0) {
+	if !l.Is(implementation.Type.String(), "an interface with vmCall and assertCallable", call >= 0 && callable >= 0) {
 		return
 	}
 	vm := goja.New()
@@ -149,7 +149,7 @@ func (a *asyncs) learn(l *look) {
 		a.learnKind(l, vm, i, implementation.Type.NumMethod(), call, callable)
 	}
 	program, err := goja.Compile("", "({ m() { super.m(); } })", false)
-	if !l.is("an instruction", "compiled", err == nil) || !l.known() {
+	if !l.Is("an instruction", "compiled", err == nil) || !l.Known() {
 		return
 	}
 	a.programs.each(program, func(i *words) {
@@ -157,8 +157,8 @@ func (a *asyncs) learn(l *look) {
 			a.loadSuper = i.tab
 		}
 	})
-	l.is("goja._loadSuper", "the instruction that looks for a home object", a.loadSuper != nil)
-	a.known = l.known()
+	l.Is("goja._loadSuper", "the instruction that looks for a home object", a.loadSuper != nil)
+	a.known = l.Known()
 }
 
 // learnKind makes the tables of a kind; goja's has so many methods, and these two
@@ -167,17 +167,17 @@ func (a *asyncs) learnKind(l *look, vm *goja.Runtime, i, methods, call, callable
 	sample, kind := asyncSamples[i], &a.kinds[i]
 	v, err := vm.RunString(sample.source)
 	program, err2 := goja.Compile("", sample.source, false)
-	if !l.is(sample.source, "a function", err == nil && err2 == nil) {
+	if !l.Is(sample.source, "a function", err == nil && err2 == nil) {
 		return
 	}
 	t := implementationOf(v.(*goja.Object))
-	a.object = l.within(t, "val", reflect.TypeFor[*goja.Object]())
+	a.object = l.Within(t, "val", reflect.TypeFor[*goja.Object]())
 	kind.table, kind.call = mirrorOf(v.(*goja.Object)).self.tab, sample.call
 	methodsOf := unsafe.Slice((*uintptr)(unsafe.Add(kind.table, unsafe.Offsetof(instructionTable{}.exec))), methods)
 	named := func(i int, name string) bool {
 		return strings.HasSuffix(runtime.FuncForPC(methodsOf[i]).Name(), "."+name)
 	}
-	if !l.is("the method table of "+t.Elem().String(), "its type's, as internal/abi.ITab has it", (*instructionTable)(kind.table).value == typeWord(t) && named(call, "vmCall") && named(callable, "assertCallable")) || !l.known() {
+	if !l.Is("the method table of "+t.Elem().String(), "its type's, as internal/abi.ITab has it", (*instructionTable)(kind.table).value == typeWord(t) && named(call, "vmCall") && named(callable, "assertCallable")) || !l.Known() {
 		return
 	}
 	head := int(unsafe.Offsetof(instructionTable{}.exec) / unsafe.Sizeof(uintptr(0)))
@@ -190,7 +190,7 @@ func (a *asyncs) learnKind(l *look, vm *goja.Runtime, i, methods, call, callable
 			kind.made = replaced(in.tab, asyncMakers[i])
 		}
 	})
-	l.is("goja."+sample.made, "the instruction that makes one", kind.made.ours != nil)
+	l.Is("goja."+sample.made, "the instruction that makes one", kind.made.ours != nil)
 }
 
 // asyncMakers are the methods of the instructions that make async functions.

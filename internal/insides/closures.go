@@ -93,19 +93,19 @@ type gojaMethod struct {
 func (c *closures) learn(l *look) {
 	maps := TheMapNames()
 	c.theirs, c.plain, c.seed = TheGoja(), ThePlainLayout(), maps.seed
-	if !l.is("goja.Object.self", "known", c.theirs.Known && c.plain.Known) || !l.is("maps", "known", maps.Known) {
+	if !l.Is("goja.Object.self", "known", c.theirs.Known && c.plain.Known) || !l.Is("maps", "known", maps.Known) {
 		return
 	}
 	c.length, c.name, c.names = maps.know("length"), maps.know("name"), maps.lengthAndName
 	runtime := reflect.TypeFor[goja.Runtime]()
-	machine := l.kind(runtime, "vm", reflect.Pointer)
-	c.stash, c.private = l.kind(machine.Type, "stash", reflect.Pointer).Offset, l.kind(machine.Type, "privEnv", reflect.Pointer).Offset
-	realm := l.kind(runtime, "global", reflect.Struct)
-	c.realm, c.prototype, c.ordinary = realm.Offset, l.typed(realm.Type, "FunctionPrototype", reflect.TypeFor[*goja.Object]()), l.typed(realm.Type, "ObjectPrototype", reflect.TypeFor[*goja.Object]())
+	machine := l.Kind(runtime, "vm", reflect.Pointer)
+	c.stash, c.private = l.Kind(machine.Type, "stash", reflect.Pointer).Offset, l.Kind(machine.Type, "privEnv", reflect.Pointer).Offset
+	realm := l.Kind(runtime, "global", reflect.Struct)
+	c.realm, c.prototype, c.ordinary = realm.Offset, l.Typed(realm.Type, "FunctionPrototype", reflect.TypeFor[*goja.Object]()), l.Typed(realm.Type, "ObjectPrototype", reflect.TypeFor[*goja.Object]())
 	program, err := goja.Compile("", "[function () {}, () => {}, { m() {} }.m]", false)
 	vm := goja.New()
 	v, failed := vm.RunProgram(program)
-	if !l.is("functions of each kind", "samples that run", err == nil && failed == nil) || !l.known() {
+	if !l.Is("functions of each kind", "samples that run", err == nil && failed == nil) || !l.Known() {
 		return
 	}
 	samples := v.(*goja.Object)
@@ -120,9 +120,9 @@ func (c *closures) learn(l *look) {
 			c.literal = replaced(i.tab, makeObject)
 		}
 	})
-	l.is("goja._newObject", "the instruction of object literals, without an operand", c.literal.ours != nil)
-	l.is("goja.newArray", "the instruction of array literals, a number of items", c.array.ours != nil)
-	c.known = l.known()
+	l.Is("goja._newObject", "the instruction of object literals, without an operand", c.literal.ours != nil)
+	l.Is("goja.newArray", "the instruction of array literals, a number of items", c.array.ours != nil)
+	c.known = l.Known()
 }
 
 // kindOf is a kind of function: the instruction of this name in the program, which exec
@@ -130,15 +130,15 @@ func (c *closures) learn(l *look) {
 func (c *closures) kindOf(l *look, program *goja.Program, name string, exec executing, instruction, object reflect.Type, sample goja.Value) (k closureKind) {
 	walk := programWalk{theirs: c.theirs, places: map[unsafe.Pointer][]uintptr{}}
 	made := implementationOf(sample.(*goja.Object))
-	if !l.is(made.String(), "a pointer", made.Kind() == reflect.Pointer) || !l.mirrors(object, made.Elem()) {
+	if !l.Is(made.String(), "a pointer", made.Kind() == reflect.Pointer) || !l.Mirrors(object, made.Elem()) {
 		return k
 	}
 	walk.each(program, func(i *words) {
-		if t := walk.typeOf(i); t.Kind() == reflect.Pointer && t.Elem().Name() == name && l.mirrors(instruction, t.Elem()) {
+		if t := walk.typeOf(i); t.Kind() == reflect.Pointer && t.Elem().Name() == name && l.Mirrors(instruction, t.Elem()) {
 			k = closureKind{replaced(i.tab, exec), mirrorOf(sample.(*goja.Object)).self.tab}
 		}
 	})
-	l.is("goja."+name, "an instruction", k.instruction.ours != nil)
+	l.Is("goja."+name, "an instruction", k.instruction.ours != nil)
 	return k
 }
 

@@ -29,11 +29,11 @@ var theCoercions coercions
 
 func (co *coercions) learn(l *look) {
 	co.theirs = TheGoja()
-	if !l.is("goja.Object.self", "known", co.theirs.Known) {
+	if !l.Is("goja.Object.self", "known", co.theirs.Known) {
 		return
 	}
 	program, err := goja.Compile("", "(function (a, d) { ({ b: a } = 1); ({ b: a, ...d } = 1); })", false)
-	if !l.is("an instruction", "compiled", err == nil) || !l.known() {
+	if !l.Is("an instruction", "compiled", err == nil) || !l.Known() {
 		return
 	}
 	co.walk = programWalk{theirs: co.theirs, places: map[unsafe.Pointer][]uintptr{}}
@@ -56,10 +56,10 @@ func (co *coercions) learn(l *look) {
 			}
 		}
 	})
-	l.is("goja._checkObjectCoercible", "the instruction of patterns", co.whole.ours != nil)
-	l.is("goja._createDestructSrc", "the instruction of patterns with a rest", co.rest.ours != nil)
-	l.is("the program of a pattern", "behind that instruction the reading of its first property", read == 2)
-	co.known = l.known()
+	l.Is("goja._checkObjectCoercible", "the instruction of patterns", co.whole.ours != nil)
+	l.Is("goja._createDestructSrc", "the instruction of patterns with a rest", co.rest.ours != nil)
+	l.Is("the program of a pattern", "behind that instruction the reading of its first property", read == 2)
+	co.known = l.Known()
 }
 
 // instrument has a pattern begin if V8 does. It comes before what follows in code is

@@ -43,21 +43,21 @@ type nextName func() (enumerated, nextName)
 
 func (en *enumerations) learn(l *look) {
 	en.theirs, en.plain = TheGoja(), ThePlainLayout()
-	if !l.is("goja.Object.self", "known", en.theirs.Known && en.plain.Known) {
+	if !l.Is("goja.Object.self", "known", en.theirs.Known && en.plain.Known) {
 		return
 	}
-	machine := l.kind(reflect.TypeFor[goja.Runtime](), "vm", reflect.Pointer)
-	stack := l.kind(machine.Type, "iterStack", reflect.Slice)
-	if !l.known() {
+	machine := l.Kind(reflect.TypeFor[goja.Runtime](), "vm", reflect.Pointer)
+	stack := l.Kind(machine.Type, "iterStack", reflect.Slice)
+	if !l.Known() {
 		return
 	}
-	next := l.kind(stack.Type.Elem(), "f", reflect.Func)
+	next := l.Kind(stack.Type.Elem(), "f", reflect.Func)
 	en.stack, en.size, en.next = stack.Offset, stack.Type.Elem().Size(), next.Offset
-	if t := next.Type; l.is(t.String(), "a function that gives an item and itself", l.known() && t.NumIn() == 0 && t.NumOut() == 2 && t.Out(1) == t) {
-		l.mirrors(reflect.TypeFor[enumerated](), t.Out(0))
+	if t := next.Type; l.Is(t.String(), "a function that gives an item and itself", l.Known() && t.NumIn() == 0 && t.NumOut() == 2 && t.Out(1) == t) {
+		l.Mirrors(reflect.TypeFor[enumerated](), t.Out(0))
 	}
 	program, err := goja.Compile("", "for (const a in {}) break;", false)
-	if !l.is("an instruction", "compiled", err == nil) || !l.known() {
+	if !l.Is("an instruction", "compiled", err == nil) || !l.Known() {
 		return
 	}
 	walk := programWalk{theirs: en.theirs, places: map[unsafe.Pointer][]uintptr{}}
@@ -66,10 +66,10 @@ func (en *enumerations) learn(l *look) {
 			en.begin = replaced(i.tab, beginLoop)
 		}
 	})
-	l.is("goja._enumerate", "the instruction that begins for-in", en.begin.ours != nil)
+	l.Is("goja._enumerate", "the instruction that begins for-in", en.begin.ours != nil)
 	v, err := goja.New().RunString("let n = 0; for (const k in Object.prototype) n++; n")
-	l.is("Object.prototype", "without an enumerable property", err == nil && v.ToInteger() == 0)
-	en.known = l.known()
+	l.Is("Object.prototype", "without an enumerable property", err == nil && v.ToInteger() == 0)
+	en.known = l.Known()
 }
 
 // instrument has the for-in loops of instructions look at ordinary objects.

@@ -82,5 +82,5 @@ func FrameProgram(f *goja.StackFrame) unsafe.Pointer {
 var FramesKnown = learnt(learnFrames)
 
 func learnFrames(l *look) bool {
-	return l.mirrors(reflect.TypeFor[gojaFrameOf](), reflect.TypeFor[goja.StackFrame]())
+	return l.Mirrors(reflect.TypeFor[gojaFrameOf](), reflect.TypeFor[goja.StackFrame]())
 }

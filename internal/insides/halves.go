@@ -39,7 +39,7 @@ const elementMethods = 10
 var TheHalves = learnt(learnKnownHalves)
 
 func learnKnownHalves(l *look) *halves {
-	if h := learnHalves(l); l.known() {
+	if h := learnHalves(l); l.Known() {
 		h.Known = true
 		return h
 	}
@@ -48,36 +48,36 @@ func learnKnownHalves(l *look) *halves {
 
 func learnHalves(l *look) *halves {
 	in, h := TheGoja(), &halves{}
-	if !l.is("goja.Object.self", "known", in.Known) {
+	if !l.Is("goja.Object.self", "known", in.Known) {
 		return h
 	}
 	vm := goja.New()
 	sample, err := vm.New(vm.Get("Uint16Array"))
-	if !l.is("new Uint16Array", "an object", err == nil) {
+	if !l.Is("new Uint16Array", "an object", err == nil) {
 		return h
 	}
 	v := in.implementation(sample)
 	h.array = v.Type()
-	elements := l.field(h.array, "typedArray", "an interface of ten methods", func(t reflect.Type) bool {
+	elements := l.Field(h.array, "typedArray", "an interface of ten methods", func(t reflect.Type) bool {
 		return t.Kind() == reflect.Interface && t.NumMethod() == elementMethods
 	})
-	h.elements, h.class = elements.Offset, l.typed(h.array, "defaultCtor", reflect.TypeFor[*goja.Object]())
-	if !l.known() {
+	h.elements, h.class = elements.Offset, l.Typed(h.array, "defaultCtor", reflect.TypeFor[*goja.Object]())
+	if !l.Known() {
 		return h
 	}
 	theirs := *(**methodTable)(unsafe.Add(v.UnsafePointer(), h.elements))
 	table := *theirs
 	held := reflect.NewAt(elements.Type, unsafe.Add(v.UnsafePointer(), h.elements)).Elem().Elem().Type()
-	l.is("the method table of an interface", "its type's, as internal/abi.ITab has it", table.value == typeWord(held))
+	l.Is("the method table of an interface", "its type's, as internal/abi.ITab has it", table.value == typeWord(held))
 	replaced := 0
 	for i := range elements.Type.NumMethod() { // in the order of the table
 		m := elements.Type.Method(i)
-		if fn, ours := halfMethods[m.Name]; ours && l.is(elements.Type.String()+"."+m.Name, m.Type.String(), sameMethod(reflect.TypeOf(fn), m.Type)) {
+		if fn, ours := halfMethods[m.Name]; ours && l.Is(elements.Type.String()+"."+m.Name, m.Type.String(), sameMethod(reflect.TypeOf(fn), m.Type)) {
 			table.methods[i] = reflect.ValueOf(fn).Pointer()
 			replaced++
 		}
 	}
-	l.is(elements.Type.String(), "six methods that know what an element is", replaced == len(halfMethods))
+	l.Is(elements.Type.String(), "six methods that know what an element is", replaced == len(halfMethods))
 	h.table = &table
 	return h
 }

@@ -81,12 +81,12 @@ var (
 func (j *joining) learn(l *look) {
 	in := TheGoja()
 	j.programs, j.theirs = programWalk{theirs: in, places: map[unsafe.Pointer][]uintptr{}}, in
-	if !l.is("goja.Object.self", "known", in.Known) {
+	if !l.Is("goja.Object.self", "known", in.Known) {
 		return
 	}
-	machine := l.kind(reflect.TypeFor[goja.Runtime](), "vm", reflect.Pointer)
-	j.runtime = l.typed(machine.Type, "r", reflect.TypeFor[*goja.Runtime]())
-	j.tracker = l.typed(reflect.TypeFor[goja.Runtime](), "asyncContextTracker", reflect.TypeFor[goja.AsyncContextTracker]())
+	machine := l.Kind(reflect.TypeFor[goja.Runtime](), "vm", reflect.Pointer)
+	j.runtime = l.Typed(machine.Type, "r", reflect.TypeFor[*goja.Runtime]())
+	j.tracker = l.Typed(reflect.TypeFor[goja.Runtime](), "asyncContextTracker", reflect.TypeFor[goja.AsyncContextTracker]())
 	kind := in.codeType.Elem()
 	one := kind.Kind() == reflect.Interface && kind.NumMethod() == 1
 	if one {
@@ -94,15 +94,15 @@ func (j *joining) learn(l *look) {
 		one = exec.NumIn() == 1 && exec.In(0) == machine.Type && exec.NumOut() == 0
 	}
 	program, err := goja.Compile("", "var a; a + a; `${a}${a}`", false)
-	if !l.is(kind.String(), "an interface of one method, of the machine", one) || !l.is("an instruction", "compiled", err == nil) || !l.known() {
+	if !l.Is(kind.String(), "an interface of one method, of the machine", one) || !l.Is("an instruction", "compiled", err == nil) || !l.Known() {
 		return
 	}
 	code := j.programs.code(program)
 	for i := range code {
 		t := j.programs.typeOf(&code[i])
-		l.is("the method table of an instruction", "its type's, as internal/abi.ITab has it", (*instructionTable)(code[i].tab).value == typeWord(t))
+		l.Is("the method table of an instruction", "its type's, as internal/abi.ITab has it", (*instructionTable)(code[i].tab).value == typeWord(t))
 		switch {
-		case !l.known():
+		case !l.Known():
 			return
 		case t.Name() == "_add":
 			j.add = replaced(code[i].tab, addition)
@@ -115,9 +115,9 @@ func (j *joining) learn(l *look) {
 		v := nobody.ToValue(sample)
 		j.numbers[i] = wordsOf(&v).tab
 	}
-	l.is("goja._add", "the instruction of +", j.add.ours != nil)
-	l.is("goja.concatStrings", "the instruction of templates, an int", j.concat.ours != nil)
-	j.known = l.known()
+	l.Is("goja._add", "the instruction of +", j.add.ours != nil)
+	l.Is("goja.concatStrings", "the instruction of templates, an int", j.concat.ours != nil)
+	j.known = l.Known()
 }
 
 // replaced is a kind of instruction whose method is exec.

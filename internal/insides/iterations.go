@@ -57,30 +57,30 @@ var theIterations iterations
 
 func (it *iterations) learn(l *look) {
 	it.theirs, it.plain = TheGoja(), ThePlainLayout()
-	if !l.is("goja.Object.self", "known", it.theirs.Known && it.plain.Known) {
+	if !l.Is("goja.Object.self", "known", it.theirs.Known && it.plain.Known) {
 		return
 	}
-	machine := l.kind(reflect.TypeFor[goja.Runtime](), "vm", reflect.Pointer)
-	stack := l.kind(machine.Type, "iterStack", reflect.Slice)
-	if !l.known() {
+	machine := l.Kind(reflect.TypeFor[goja.Runtime](), "vm", reflect.Pointer)
+	stack := l.Kind(machine.Type, "iterStack", reflect.Slice)
+	if !l.Known() {
 		return
 	}
-	record := l.kind(stack.Type.Elem(), "iter", reflect.Pointer)
+	record := l.Kind(stack.Type.Elem(), "iter", reflect.Pointer)
 	it.stack, it.size, it.record = stack.Offset, stack.Type.Elem().Size(), record.Offset
-	l.is(stack.Type.Elem().String()+".val", "the first", l.typed(stack.Type.Elem(), "val", reflect.TypeFor[goja.Value]()) == 0)
-	it.iterator, it.next = l.typed(record.Type, "iterator", reflect.TypeFor[*goja.Object]()), l.typed(record.Type, "next", reflect.TypeFor[Function]())
+	l.Is(stack.Type.Elem().String()+".val", "the first", l.Typed(stack.Type.Elem(), "val", reflect.TypeFor[goja.Value]()) == 0)
+	it.iterator, it.next = l.Typed(record.Type, "iterator", reflect.TypeFor[*goja.Object]()), l.Typed(record.Type, "next", reflect.TypeFor[Function]())
 	vm := goja.New()
 	v, err := vm.RunString("[1].values()")
-	if !l.is("[].values()", "an object", err == nil) {
+	if !l.Is("[].values()", "an object", err == nil) {
 		return
 	}
 	sample := v.(*goja.Object)
 	t := implementationOf(sample)
 	it.array = mirrorOf(sample).self.tab
-	it.of, it.index = l.typed(t, "obj", reflect.TypeFor[*goja.Object]()), l.typed(t, "nextIdx", reflect.TypeFor[int64]())
-	it.kind = l.kind(t, "kind", reflect.Int).Offset
+	it.of, it.index = l.Typed(t, "obj", reflect.TypeFor[*goja.Object]()), l.Typed(t, "nextIdx", reflect.TypeFor[int64]())
+	it.kind = l.Kind(t, "kind", reflect.Int).Offset
 	program, err := goja.Compile("", "for (const a of []); const [b] = [];", false)
-	if !l.is("an instruction", "compiled", err == nil) || !l.known() {
+	if !l.Is("an instruction", "compiled", err == nil) || !l.Known() {
 		return
 	}
 	it.items = *(*int)(unsafe.Add(mirrorOf(sample).self.data, it.kind))
@@ -93,9 +93,9 @@ func (it *iterations) learn(l *look) {
 			it.pattern = replaced(i.tab, stepPattern)
 		}
 	})
-	l.is("goja.iterNext", "the instruction of loops, an int32", it.step.ours != nil)
-	l.is("goja.iterGetNextOrUndef", "the instruction of patterns", it.pattern.ours != nil)
-	it.known = l.known()
+	l.Is("goja.iterNext", "the instruction of loops, an int32", it.step.ours != nil)
+	l.Is("goja.iterGetNextOrUndef", "the instruction of patterns", it.pattern.ours != nil)
+	it.known = l.Known()
 }
 
 // instrument has the loops and patterns of instructions take items from arrays.

@@ -28,22 +28,22 @@ var TheIterators = learnt(learnIterators)
 
 func learnIterators(l *look) *iterators {
 	in, its := TheGoja(), &iterators{map[reflect.Type]iteratorPlace{}}
-	if !l.is("goja.Object.self", "known", in.Known) {
+	if !l.Is("goja.Object.self", "known", in.Known) {
 		return its
 	}
 	vm := goja.New()
 	for _, source := range []string{"new Map().keys()", "new Set().keys()"} {
 		v, err := vm.RunString(source)
-		if !l.is(source, "an object", err == nil) {
+		if !l.Is(source, "an object", err == nil) {
 			break
 		}
 		t := in.implementation(v.(*goja.Object)).Type()
-		position, kind := l.kind(t, "iter", reflect.Pointer), l.kind(t, "kind", reflect.Int)
-		if l.known() && l.mirrors(reflect.TypeFor[gojaPosition](), position.Type.Elem()) {
+		position, kind := l.Kind(t, "iter", reflect.Pointer), l.Kind(t, "kind", reflect.Int)
+		if l.Known() && l.Mirrors(reflect.TypeFor[gojaPosition](), position.Type.Elem()) {
 			its.Places[t] = iteratorPlace{position.Offset, kind.Offset}
 		}
 	}
-	if !l.known() {
+	if !l.Known() {
 		clear(its.Places)
 	}
 	return its
@@ -80,11 +80,11 @@ func Peek(iterator *goja.Object, walk func(inPairs bool)) (ok bool) {
 var NamedOffset = learnt(learnNamed)
 
 func learnNamed(l *look) namedPlace {
-	if l.kind(reflect.TypeFor[goja.Object](), "self", reflect.Interface); !l.known() {
+	if l.Kind(reflect.TypeFor[goja.Object](), "self", reflect.Interface); !l.Known() {
 		return namedPlace{}
 	}
 	t := implementationOf(goja.New().NewObject())
-	return namedPlace{l.within(t, "propNames", reflect.TypeFor[[]unistring.String]()), l.known()}
+	return namedPlace{l.Within(t, "propNames", reflect.TypeFor[[]unistring.String]()), l.Known()}
 }
 
 // namedPlace is an offset; Known is false if goja has it elsewhere.
@@ -206,3 +206,22 @@ func (l *Plain) Own(o *goja.Object, name unistring.String) goja.Value {
 	}
 	return nil
 }
+
+//go:linkname ownProperty github.com/dop251/goja.(*Object).getOwnProp
+func ownProperty(o *goja.Object, key goja.Value) goja.Value
+
+// Getter is the getter of an object's own property; nil if there is none, or if goja's properties
+// are not known.
+func Getter(o *goja.Object, key goja.Value) *goja.Object {
+	v := ownProperty(o, key)
+	if l := ThePlainLayout(); !l.Known || v == nil || wordsOf(&v).tab != l.property {
+		return nil
+	}
+	return (*gojaProperty)(wordsOf(&v).data).getterFunc
+}
+
+//go:linkname hasOwnProperty github.com/dop251/goja.(*Object).hasOwnProperty
+func hasOwnProperty(o *goja.Object, key goja.Value) bool
+
+// HasOwn reports whether an object has a property of its own. A proxy is asked.
+func HasOwn(o *goja.Object, key goja.Value) bool { return hasOwnProperty(o, key) }

@@ -271,23 +271,23 @@ func (lp *loop) learn(l *look) {
 	lp.theirs, lp.tables = TheGoja(), map[unsafe.Pointer]*loopTable{}
 	lp.programs = programWalk{theirs: lp.theirs, places: map[unsafe.Pointer][]uintptr{}}
 	plain := ThePlainLayout()
-	if !l.is("goja.Object.self", "known", lp.theirs.Known && plain.Known) {
+	if !l.Is("goja.Object.self", "known", lp.theirs.Known && plain.Known) {
 		return
 	}
-	machine := l.kind(reflect.TypeFor[goja.Runtime](), "vm", reflect.Pointer).Type
+	machine := l.Kind(reflect.TypeFor[goja.Runtime](), "vm", reflect.Pointer).Type
 	l.beginning(reflect.TypeFor[gojaMachine](), machine)
-	lp.profiler = l.kind(machine, "profTracker", reflect.Pointer).Offset
-	if !l.known() {
+	lp.profiler = l.Kind(machine, "profTracker", reflect.Pointer).Offset
+	if !l.Known() {
 		return
 	}
 	calls, _ := machine.Elem().FieldByName("callStack")
 	stash, _ := machine.Elem().FieldByName("stash")
-	if !l.mirrors(reflect.TypeFor[gojaContext](), calls.Type.Elem()) {
+	if !l.Mirrors(reflect.TypeFor[gojaContext](), calls.Type.Elem()) {
 		return
 	}
 	l.beginning(reflect.TypeFor[gojaStash](), stash.Type)
 	program, err := goja.Compile("", written.LoopSamples, false)
-	if !l.is("an instruction", "compiled", err == nil) || !l.known() {
+	if !l.Is("an instruction", "compiled", err == nil) || !l.Known() {
 		return
 	}
 	found := map[opcode]bool{}
@@ -303,16 +303,16 @@ func (lp *loop) learn(l *look) {
 			}
 			found[in.op] = true
 			table := (*loopTable)(i.tab)
-			if !l.is("the method table of an instruction", "its type's, as internal/abi.ITab has it", table.value == typeWord(t) && table.op == 0) {
+			if !l.Is("the method table of an instruction", "its type's, as internal/abi.ITab has it", table.value == typeWord(t) && table.op == 0) {
 				return
 			}
 			switch in.op {
 			case opEnter:
-				l.mirrors(reflect.TypeFor[gojaEnter](), t.Elem())
+				l.Mirrors(reflect.TypeFor[gojaEnter](), t.Elem())
 			case opEnterBlock:
-				l.mirrors(reflect.TypeFor[gojaEnterBlock](), t.Elem())
+				l.Mirrors(reflect.TypeFor[gojaEnterBlock](), t.Elem())
 			case opLeaveBlock:
-				l.mirrors(reflect.TypeFor[gojaLeaveBlock](), t.Elem())
+				l.Mirrors(reflect.TypeFor[gojaLeaveBlock](), t.Elem())
 			}
 			lp.originals[in.op] = methodOf(i.tab)
 			ours := *table
@@ -327,13 +327,13 @@ func (lp *loop) learn(l *look) {
 		}
 	})
 	for _, in := range looped {
-		l.is("goja."+in.name, "an instruction, a "+in.kind.String(), found[in.op])
+		l.Is("goja."+in.name, "an instruction, a "+in.kind.String(), found[in.op])
 	}
-	if !l.known() {
+	if !l.Known() {
 		return
 	}
 	lp.learnValues(l, plain)
-	lp.known = l.known()
+	lp.known = l.Known()
 }
 
 // learnValues learns what the loop tells values apart by.
@@ -342,30 +342,30 @@ func (lp *loop) learnValues(l *look, plain *Plain) {
 	v, err := vm.RunString(`[typeof 1, typeof "", typeof true, typeof undefined, typeof null, typeof Object,
 		function () {}, { m() {} }.m, () => {}, true, false,
 		new Uint8Array(1), new Uint8ClampedArray(1), new Int8Array(1), new Uint16Array(1), new Int16Array(1), new Uint32Array(1), new Int32Array(1), new Float32Array(1), new Float64Array(1)]`)
-	if !l.is("values", "samples that run", err == nil) {
+	if !l.Is("values", "samples that run", err == nil) {
 		return
 	}
 	items := plain.Array(v.(*goja.Object)).values
 	self := func(i int) words { return mirrorOf(items[i].(*goja.Object)).self }
 	for i, mirror := range []reflect.Type{reflect.TypeFor[gojaFunction](), reflect.TypeFor[gojaMethod](), reflect.TypeFor[gojaArrow](), reflect.TypeFor[gojaView]()} {
 		t := implementationOf(items[[]int{6, 7, 8, 11}[i]].(*goja.Object))
-		if !l.is(t.String(), "a pointer", t.Kind() == reflect.Pointer) || !l.mirrors(mirror, t.Elem()) {
+		if !l.Is(t.String(), "a pointer", t.Kind() == reflect.Pointer) || !l.Mirrors(mirror, t.Elem()) {
 			return
 		}
 	}
 	buffer, _ := implementationOf(items[11].(*goja.Object)).Elem().FieldByName("viewedArrayBuf")
-	if !l.mirrors(reflect.TypeFor[gojaBuffer](), buffer.Type.Elem()) {
+	if !l.Mirrors(reflect.TypeFor[gojaBuffer](), buffer.Type.Elem()) {
 		return
 	}
 	var kinds [len(views)]unsafe.Pointer
 	for i := range kinds {
 		sample := (*gojaView)(self(11 + i).data)
 		kinds[i] = sample.typedArray.tab
-		l.is("goja.typedArrayObject.typedArray", "its buffer's bytes", self(11+i).tab == self(11).tab && sample.typedArray.data == unsafe.Pointer(&sample.buffer().data))
+		l.Is("goja.typedArrayObject.typedArray", "its buffer's bytes", self(11+i).tab == self(11).tab && sample.typedArray.data == unsafe.Pointer(&sample.buffer().data))
 	}
 	long := vm.ToValue(big.NewInt(1))
 	t := reflect.TypeOf(long)
-	l.is("goja.Value of a BigInt", "a pointer to a big.Int", t.Kind() == reflect.Pointer && t.Elem().ConvertibleTo(reflect.TypeFor[big.Int]()))
+	l.Is("goja.Value of a BigInt", "a pointer to a big.Int", t.Kind() == reflect.Pointer && t.Elem().ConvertibleTo(reflect.TypeFor[big.Int]()))
 	lp.publish = func() {
 		object, undefined := goja.Value(v.(*goja.Object)), goja.Undefined()
 		copy(typeNames[:], items)
@@ -393,7 +393,7 @@ func (l *look) beginning(mirror, original reflect.Type) {
 		if m.Type.Name() == "Value" {
 			as = "goja.Value"
 		}
-		l.is(original.String()+"."+m.Name, as, found && m.Offset == o.Offset && m.Type.Size() == o.Type.Size() &&
+		l.Is(original.String()+"."+m.Name, as, found && m.Offset == o.Offset && m.Type.Size() == o.Type.Size() &&
 			(m.Type == o.Type || m.Type.Kind() == o.Type.Kind() || m.Type.Kind() == reflect.UnsafePointer && (o.Type.Kind() == reflect.Pointer || o.Type.Kind() == reflect.Map) || m.Type == reflect.TypeFor[sliceHeader]() && o.Type.Kind() == reflect.Slice))
 	}
 }

@@ -51,57 +51,57 @@ var TheGoja = learnt(learnGoja)
 func learnGoja(l *look) *Goja {
 	in := &Goja{}
 	number, value, program := reflect.TypeFor[int](), reflect.TypeFor[goja.Value](), reflect.TypeFor[*goja.Program]()
-	machine := l.kind(reflect.TypeFor[goja.Runtime](), "vm", reflect.Pointer)
+	machine := l.Kind(reflect.TypeFor[goja.Runtime](), "vm", reflect.Pointer)
 	in.vm = machine.Offset
 	t := machine.Type
-	in.stack = l.field(t, "stack", "a slice of goja.Value", func(t reflect.Type) bool {
+	in.stack = l.Field(t, "stack", "a slice of goja.Value", func(t reflect.Type) bool {
 		return t.Kind() == reflect.Slice && t.Elem() == value
 	}).Offset
-	in.sp, in.sb, in.pc = l.typed(t, "sp", number), l.typed(t, "sb", number), l.typed(t, "pc", number)
-	in.program = l.typed(t, "prg", program)
-	calls := l.field(t, "callStack", "a slice of structs", func(t reflect.Type) bool {
+	in.sp, in.sb, in.pc = l.Typed(t, "sp", number), l.Typed(t, "sb", number), l.Typed(t, "pc", number)
+	in.program = l.Typed(t, "prg", program)
+	calls := l.Field(t, "callStack", "a slice of structs", func(t reflect.Type) bool {
 		return t.Kind() == reflect.Slice && t.Elem().Kind() == reflect.Struct
 	})
-	in.calls, in.tries = calls.Offset, l.kind(t, "tryStack", reflect.Slice).Offset
-	in.callsMax, in.newTarget = l.typed(t, "maxCallStackSize", number), l.typed(t, "newTarget", value)
-	in.interrupted = l.typed(t, "interrupted", reflect.TypeFor[uint32]())
-	in.lock = l.typed(t, "interruptLock", reflect.TypeFor[sync.Mutex]())
-	in.reason = l.typed(t, "interruptVal", reflect.TypeFor[any]())
+	in.calls, in.tries = calls.Offset, l.Kind(t, "tryStack", reflect.Slice).Offset
+	in.callsMax, in.newTarget = l.Typed(t, "maxCallStackSize", number), l.Typed(t, "newTarget", value)
+	in.interrupted = l.Typed(t, "interrupted", reflect.TypeFor[uint32]())
+	in.lock = l.Typed(t, "interruptLock", reflect.TypeFor[sync.Mutex]())
+	in.reason = l.Typed(t, "interruptVal", reflect.TypeFor[any]())
 
 	t = reflect.TypeFor[goja.Program]()
-	code := l.kind(t, "code", reflect.Slice)
+	code := l.Kind(t, "code", reflect.Slice)
 	in.code, in.codeType = code.Offset, code.Type
-	in.source = l.typed(t, "src", reflect.TypeFor[*file.File]())
+	in.source = l.Typed(t, "src", reflect.TypeFor[*file.File]())
 
-	if in.callType = calls.Type.Elem(); l.known() {
-		in.callSB, in.callProgram, in.callNewTarget = l.typed(in.callType, "sb", number), l.typed(in.callType, "prg", program), l.typed(in.callType, "newTarget", value)
+	if in.callType = calls.Type.Elem(); l.Known() {
+		in.callSB, in.callProgram, in.callNewTarget = l.Typed(in.callType, "sb", number), l.Typed(in.callType, "prg", program), l.Typed(in.callType, "newTarget", value)
 	}
-	in.self = l.kind(reflect.TypeFor[goja.Object](), "self", reflect.Interface).Index
-	if !l.known() {
+	in.self = l.Kind(reflect.TypeFor[goja.Object](), "self", reflect.Interface).Index
+	if !l.Known() {
 		return &Goja{}
 	}
 	runtime := goja.New()
 	for i, sample := range []string{"TypeError", "BigInt"} { // of each implementation
 		t := in.implementation(runtime.Get(sample).(*goja.Object)).Type()
-		in.functions[i] = implementation{t, l.within(t, "f", reflect.TypeFor[Function]())}
+		in.functions[i] = implementation{t, l.Within(t, "f", reflect.TypeFor[Function]())}
 	}
 	for i, sample := range []string{"TypeError", "Date"} {
 		t := in.implementation(runtime.Get(sample).(*goja.Object)).Type()
-		in.constructors[i] = implementation{t, l.within(t, "construct", reflect.TypeFor[constructor]())}
+		in.constructors[i] = implementation{t, l.Within(t, "construct", reflect.TypeFor[constructor]())}
 	}
 	in.programs = map[reflect.Type]uintptr{}
 	samples, err := runtime.RunString("[function () {}, () => {}, class {}, ({ m() {} }).m, function* () {}, ({ *m() {} }).m, async () => {}, ({ async m() {} }).m, async function () {}]")
-	if !l.is("functions of each kind", "samples that run", err == nil) {
+	if !l.Is("functions of each kind", "samples that run", err == nil) {
 		return &Goja{}
 	}
 	var kinds []reflect.Type
 	runtime.ForOf(samples, func(sample goja.Value) bool {
 		t := in.implementation(sample.(*goja.Object)).Type()
 		kinds = append(kinds, t)
-		in.programs[t] = l.within(t, "prg", program)
+		in.programs[t] = l.Within(t, "prg", program)
 		return true
 	})
-	if in.Known = l.known(); !in.Known {
+	if in.Known = l.Known(); !in.Known {
 		return &Goja{}
 	}
 	in.plain, in.class = kinds[0], kinds[2]

@@ -19,6 +19,9 @@ import (
 // words are those of an interface value.
 type words struct{ tab, data unsafe.Pointer }
 
+// OfInterface implements layout.Words.
+func (words) OfInterface() {}
+
 // gojaObject mirrors goja.Object.
 type gojaObject struct {
 	self    words // the implementation
@@ -85,7 +88,7 @@ const Latin1 = 256
 var ThePlainLayout = learnt(learnKnownPlain)
 
 func learnKnownPlain(l *look) *Plain {
-	if p := learnPlain(l); l.known() {
+	if p := learnPlain(l); l.Known() {
 		p.Known = true
 		return p
 	}
@@ -94,7 +97,7 @@ func learnKnownPlain(l *look) *Plain {
 
 func learnPlain(l *look) *Plain {
 	p := &Plain{}
-	if !l.mirrors(reflect.TypeFor[gojaObject](), reflect.TypeFor[goja.Object]()) {
+	if !l.Mirrors(reflect.TypeFor[gojaObject](), reflect.TypeFor[goja.Object]()) {
 		return p
 	}
 	vm := goja.New()
@@ -106,14 +109,14 @@ func learnPlain(l *look) *Plain {
 	p.guarded = l.begins(vm.Get("RegExp").(*goja.Object).Get("prototype").(*goja.Object), base)
 	failure := vm.NewGoError(errors.New(""))
 	p.failure = l.begins(failure, base)
-	l.is("Object.prototype.toJSON", "none", object.Get("toJSON") == nil && array.Get("toJSON") == nil)
-	if !l.known() {
+	l.Is("Object.prototype.toJSON", "none", object.Get("toJSON") == nil && array.Get("toJSON") == nil)
+	if !l.Known() {
 		return p
 	}
 	t := implementationOf(failure)
-	p.frames, p.read = l.within(t, "stack", reflect.TypeFor[[]goja.StackFrame]()), l.within(t, "stackPropAdded", reflect.TypeFor[bool]())
+	p.frames, p.read = l.Within(t, "stack", reflect.TypeFor[[]goja.StackFrame]()), l.Within(t, "stackPropAdded", reflect.TypeFor[bool]())
 	special := baseOf(object).values["hidden"]
-	if p.property = l.word("a property that is hidden", special, reflect.Pointer); !l.known() || !l.mirrors(reflect.TypeFor[gojaProperty](), reflect.TypeOf(special).Elem()) {
+	if p.property = l.word("a property that is hidden", special, reflect.Pointer); !l.Known() || !l.Mirrors(reflect.TypeFor[gojaProperty](), reflect.TypeOf(special).Elem()) {
 		return p
 	}
 	ascii, wide := vm.ToValue("a").ToString().(goja.String), goja.StringFromUTF16([]uint16{'ç'})
@@ -137,22 +140,22 @@ func implementationOf(o *goja.Object) reflect.Type {
 func (l *look) begins(o *goja.Object, mirror reflect.Type) unsafe.Pointer {
 	t := implementationOf(o)
 	if t.Kind() != reflect.Pointer {
-		l.is(t.String(), "a pointer", false)
+		l.Is(t.String(), "a pointer", false)
 		return nil
 	}
 	// Go to the embedded struct that has the mirror's first member for its own.
 	for t = t.Elem(); t.Kind() == reflect.Struct && t.NumField() > 0 && t.Field(0).Name != mirror.Field(0).Name; {
 		t = t.Field(0).Type
 	}
-	if !l.mirrors(mirror, t) {
-		l.is(t.String(), "the beginning of "+implementationOf(o).String(), false)
+	if !l.Mirrors(mirror, t) {
+		l.Is(t.String(), "the beginning of "+implementationOf(o).String(), false)
 	}
 	return mirrorOf(o).self.tab
 }
 
 // word is the first word of a value, whose Go type has to be of a kind.
 func (l *look) word(what string, v goja.Value, kind reflect.Kind) unsafe.Pointer {
-	l.is("goja.Value of "+what, "a "+kind.String(), v != nil && reflect.TypeOf(v).Kind() == kind)
+	l.Is("goja.Value of "+what, "a "+kind.String(), v != nil && reflect.TypeOf(v).Kind() == kind)
 	return wordsOf(&v).tab
 }
 

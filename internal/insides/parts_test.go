@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"minido.dev/minido/internal/insides/layout"
 )
 
 var update = flag.Bool("update", false, "write docs/insides.md anew")
@@ -18,7 +20,7 @@ func TestInsidesAreKnown(t *testing.T) {
 	}
 	for name, known := range map[string]bool{
 		"the virtual machine": TheGoja().Known, "values": ThePlainLayout().Known, "maps": TheMapNames().Known, "typed arrays": TheHalves().Known,
-		"views": TheViews().Known, "iterators": len(TheIterators().Places) == 2, "names": NamedOffset().Known, "regular expressions": theRegexpLayout().ok, "frames": FramesKnown(), "promises": ThePromises().Known, "thenables": TheThenables().Known,
+		"views": TheViews().Known, "iterators": len(TheIterators().Places) == 2, "names": NamedOffset().Known, "regular expressions": theRegexpLayout().ok, "frames": FramesKnown(), "promises": ThePromises().Known, "native functions": theNatives().known, "thenables": TheThenables().Known,
 		"async functions": instrumented() && theAsyncs.known, "arguments": instrumented() && theCounting.known, "iterations": instrumented() && theIterations.known, "enumerations": instrumented() && theEnumerations.known, "closures": instrumented() && theClosures.known, "coercions": instrumented() && theCoercions.known, "loop": instrumented() && theLoop.known, "programs": instrumented() && theWriting.known,
 	} {
 		if !known {
@@ -35,14 +37,14 @@ func TestAnyMemberMayBeWrong(t *testing.T) {
 	for _, p := range parts {
 		sound := &look{}
 		p.learn(sound)
-		if len(sound.asked) == 0 {
+		if len(sound.Asked) == 0 {
 			t.Errorf("%s: nothing is looked at", p.name)
 		}
-		for _, entry := range sound.asked {
+		for _, entry := range sound.Asked {
 			member, _, _ := strings.Cut(entry, ": ")
-			l := &look{wrong: member}
-			if p.learn(l); l.known() || l.lost != member {
-				t.Errorf("%s without %s: lost %q", p.name, member, l.lost)
+			l := &look{layout.Look{Wrong: member}}
+			if p.learn(l); l.Known() || l.Lost != member {
+				t.Errorf("%s without %s: lost %q", p.name, member, l.Lost)
 			}
 		}
 	}
@@ -50,49 +52,52 @@ func TestAnyMemberMayBeWrong(t *testing.T) {
 
 // The parts that are learnt with a wrong member say so.
 func TestUnknownParts(t *testing.T) {
-	if in := learnGoja(&look{wrong: "goja.vm.stack"}); in.Known {
+	if in := learnGoja(&look{layout.Look{Wrong: "goja.vm.stack"}}); in.Known {
 		t.Error("the virtual machine is known")
 	}
-	if learnKnownPlain(&look{wrong: "goja.baseObject.values"}).Known || learnFrames(&look{wrong: "goja.StackFrame.funcName"}) {
+	if learnKnownPlain(&look{layout.Look{Wrong: "goja.baseObject.values"}}).Known || learnFrames(&look{layout.Look{Wrong: "goja.StackFrame.funcName"}}) {
 		t.Error("values or frames are known")
 	}
-	if learnKnownMapNames(&look{wrong: "the group of a map"}).Known || learnViews(&look{wrong: "goja.typedArrayObject.offset"}).Known {
+	if learnKnownMapNames(&look{layout.Look{Wrong: "the group of a map"}}).Known || learnViews(&look{layout.Look{Wrong: "goja.typedArrayObject.offset"}}).Known {
 		t.Error("maps or views are known")
 	}
-	if learnKnownHalves(&look{wrong: "goja.typedArray.less"}).Known || len(learnIterators(&look{wrong: "goja.orderedMapIter.cur"}).Places) > 0 {
+	if learnKnownHalves(&look{layout.Look{Wrong: "goja.typedArray.less"}}).Known || len(learnIterators(&look{layout.Look{Wrong: "goja.orderedMapIter.cur"}}).Places) > 0 {
 		t.Error("typed arrays or iterators are known")
 	}
-	if learnNamed(&look{wrong: "goja.baseObject.propNames"}).Known || learnRegexps(&look{wrong: "goja.regexpObject.standard"}).ok {
+	if learnNamed(&look{layout.Look{Wrong: "goja.baseObject.propNames"}}).Known || learnRegexps(&look{layout.Look{Wrong: "goja.regexpObject.standard"}}).ok {
 		t.Error("names or regular expressions are known")
 	}
-	if learnKnownPromises(&look{wrong: "goja.Promise.handled"}).Known {
+	if learnKnownPromises(&look{layout.Look{Wrong: "goja.Promise.handled"}}).Known {
 		t.Error("promises are known")
 	}
-	if learnKnownThenables(&look{wrong: "goja.Runtime.jobQueue"}).Known {
+	if learnKnownNatives(&look{layout.Look{Wrong: "goja.nativeFuncObject.construct"}}).known {
+		t.Error("native functions are known")
+	}
+	if learnKnownThenables(&look{layout.Look{Wrong: "goja.Runtime.jobQueue"}}).Known {
 		t.Error("thenables are known")
 	}
 	j := &joining{}
-	if j.learn(&look{wrong: "goja._add"}); j.known {
+	if j.learn(&look{layout.Look{Wrong: "goja._add"}}); j.known {
 		t.Error("instructions are known")
 	}
 	a := &asyncs{}
-	if a.learn(&look{wrong: "goja._loadSuper"}); a.known {
+	if a.learn(&look{layout.Look{Wrong: "goja._loadSuper"}}); a.known {
 		t.Error("async functions are known")
 	}
 	c := &counting{}
-	if c.learn(&look{wrong: "goja.vm.args"}); c.known {
+	if c.learn(&look{layout.Look{Wrong: "goja.vm.args"}}); c.known {
 		t.Error("arguments are known")
 	}
 	lp := &loop{}
-	if lp.learn(&look{wrong: "goja._op_lt"}); lp.known {
+	if lp.learn(&look{layout.Look{Wrong: "goja._op_lt"}}); lp.known {
 		t.Error("the loop is known")
 	}
 	w := &writing{}
-	if w.learn(&look{wrong: "goja.newRegexp"}); w.known {
+	if w.learn(&look{layout.Look{Wrong: "goja.newRegexp"}}); w.known {
 		t.Error("programs are known")
 	}
 	it := &iterations{}
-	if it.learn(&look{wrong: "goja.iterNext"}); it.known {
+	if it.learn(&look{layout.Look{Wrong: "goja.iterNext"}}); it.known {
 		t.Error("iterations are known")
 	}
 }
@@ -116,7 +121,7 @@ func TestDocument(t *testing.T) {
 		l := &look{}
 		p.learn(l)
 		fmt.Fprintf(&b, "\n### %s%s (%s)\n\n- For: %s.\n- Without: %s.\n- Looked at:\n", strings.ToUpper(p.name[:1]), p.name[1:], p.of, p.uses, p.lost)
-		for _, entry := range l.asked {
+		for _, entry := range l.Asked {
 			what, as, _ := strings.Cut(entry, ": ")
 			fmt.Fprintf(&b, "  - `%s`: %s\n", what, as)
 		}

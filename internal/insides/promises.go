@@ -61,7 +61,7 @@ type Promises struct {
 var ThePromises = learnt(learnKnownPromises)
 
 func learnKnownPromises(l *look) *Promises {
-	if p := learnPromises(l); l.known() {
+	if p := learnPromises(l); l.Known() {
 		p.Known = true
 		return p
 	}
@@ -70,11 +70,11 @@ func learnKnownPromises(l *look) *Promises {
 
 // reactionsOf is the type of what follows on a promise, in goja.Promise.
 func reactionsOf(l *look) reflect.Type {
-	t := l.field(reflect.TypeFor[goja.Promise](), "fulfillReactions", "a slice of pointers to structs", func(t reflect.Type) bool {
+	t := l.Field(reflect.TypeFor[goja.Promise](), "fulfillReactions", "a slice of pointers to structs", func(t reflect.Type) bool {
 		return t.Kind() == reflect.Slice && t.Elem().Kind() == reflect.Pointer && t.Elem().Elem().Kind() == reflect.Struct
 	}).Type
-	if l.known() && !l.mirrors(reflect.TypeFor[reaction](), t.Elem().Elem()) {
-		l.is("goja.Promise", "with reactions", false)
+	if l.Known() && !l.Mirrors(reflect.TypeFor[reaction](), t.Elem().Elem()) {
+		l.Is("goja.Promise", "with reactions", false)
 	}
 	return t
 }
@@ -82,13 +82,13 @@ func reactionsOf(l *look) reflect.Type {
 func learnPromises(l *look) *Promises {
 	p := &Promises{}
 	promise := reflect.TypeFor[goja.Promise]()
-	p.handled = l.typed(promise, "handled", reflect.TypeFor[bool]())
+	p.handled = l.Typed(promise, "handled", reflect.TypeFor[bool]())
 	reactions := reactionsOf(l)
-	if !l.known() {
+	if !l.Known() {
 		return p
 	}
 	handler, _ := reactions.Elem().Elem().FieldByName("handler")
-	if !l.mirrors(reflect.TypeFor[jobCallback](), handler.Type.Elem()) {
+	if !l.Mirrors(reflect.TypeFor[jobCallback](), handler.Type.Elem()) {
 		return p
 	}
 	p.owner = (p.handled + 4) &^ 3
@@ -97,11 +97,11 @@ func learnPromises(l *look) *Promises {
 		f := promise.Field(i)
 		free = free && (f.Offset >= p.owner+4 || f.Offset+f.Type.Size() <= p.owner)
 	}
-	l.is("goja.Promise", "with four bytes that nothing lies in", free)
-	if vm := goja.New(); l.known() {
+	l.Is("goja.Promise", "with four bytes that nothing lies in", free)
+	if vm := goja.New(); l.Known() {
 		promise, _, _ := vm.NewPromise()
 		p.tab = mirrorOf(vm.ToValue(promise).(*goja.Object)).self.tab
-		l.is("goja.Promise", "settled, with reactions in their order", p.works())
+		l.Is("goja.Promise", "settled, with reactions in their order", p.works())
 	}
 	return p
 }

@@ -20,13 +20,13 @@ var theRegexpLayout = learnt(learnRegexps)
 
 func learnRegexps(l *look) regexpLayout {
 	sample, err := goja.New().RunString("/a/")
-	if !l.is("goja.Object.self", "known", ThePlainLayout().Known) || !l.is("/a/", "an object", err == nil) {
+	if !l.Is("goja.Object.self", "known", ThePlainLayout().Known) || !l.Is("/a/", "an object", err == nil) {
 		return regexpLayout{}
 	}
 	o := sample.(*goja.Object)
 	t := implementationOf(o)
-	standard, source := l.typed(t, "standard", reflect.TypeFor[bool]()), l.typed(t, "source", reflect.TypeFor[goja.String]())
-	if !l.known() {
+	standard, source := l.Typed(t, "standard", reflect.TypeFor[bool]()), l.Typed(t, "source", reflect.TypeFor[goja.String]())
+	if !l.Known() {
 		return regexpLayout{}
 	}
 	return regexpLayout{true, mirrorOf(o).self.tab, standard, source}

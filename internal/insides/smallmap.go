@@ -81,7 +81,7 @@ func (n *Name) miss(names *mapNames, members []Member) {
 var TheMapNames = learnt(learnKnownMapNames)
 
 func learnKnownMapNames(l *look) *mapNames {
-	if m := learnMapNames(l); l.known() {
+	if m := learnMapNames(l); l.Known() {
 		m.Known = true
 		return m
 	}
@@ -96,8 +96,8 @@ func learnMapNames(l *look) *mapNames {
 		real[text] = values[i%2]
 	}
 	n, head := &mapNames{}, smallmaps.HeadOf(real)
-	l.is("uintptr", "8 bytes", unsafe.Sizeof(uintptr(0)) == 8)
-	if !l.is("the head of a map", "eight used slots of one group", l.known() && head.Used == smallmaps.Slots && head.Directory == 0 && head.Group != nil) {
+	l.Is("uintptr", "8 bytes", unsafe.Sizeof(uintptr(0)) == 8)
+	if !l.Is("the head of a map", "eight used slots of one group", l.Known() && head.Used == smallmaps.Slots && head.Directory == 0 && head.Group != nil) {
 		return n
 	}
 	// Ours, with what the runtime says of each name alone, is the runtime's.
@@ -108,7 +108,7 @@ func learnMapNames(l *look) *mapNames {
 		s.Add(i, text, n.know(text).hash, values[i%2])
 	}
 	group := (*smallmaps.Group)(unsafe.Pointer(&s.Control))
-	if !l.is("the group of a map", "the bytes that its entries make", *group == *(*smallmaps.Group)(head.Group) && s.Head.Used == head.Used && len(ours) == len(texts)) {
+	if !l.Is("the group of a map", "the bytes that its entries make", *group == *(*smallmaps.Group)(head.Group) && s.Head.Used == head.Used && len(ours) == len(texts)) {
 		return n
 	}
 	// It can be read, and changed: also beyond its group.
@@ -119,7 +119,7 @@ func learnMapNames(l *look) *mapNames {
 		same = same && has == (text != "five" && text != "nine" && text != "ten") && (!has || v == real[text])
 		ours[text] = values[0]
 	}
-	l.is("a map that is made by hand", "read, emptied and grown as others", same && len(ours) == len(texts)+2)
+	l.Is("a map that is made by hand", "read, emptied and grown as others", same && len(ours) == len(texts)+2)
 	// So can one that has not the memory of a whole group.
 	var few struct {
 		values smallmaps.Map[[2]smallmaps.Slot]
@@ -137,7 +137,7 @@ func learnMapNames(l *look) *mapNames {
 		same = same && slices.Contains(texts, text) && v == values[0]
 		count++
 	}
-	l.is("a map without the memory of a whole group", "read, emptied and grown as others", same && count == len(texts) && few.behind == [6]smallmaps.Slot{})
+	l.Is("a map without the memory of a whole group", "read, emptied and grown as others", same && count == len(texts) && few.behind == [6]smallmaps.Slot{})
 	n.length = n.know("length")
 	n.learnShared(l)
 	return n
@@ -145,12 +145,12 @@ func learnMapNames(l *look) *mapNames {
 
 // learnShared learns how goja marks a list of names that something else has, too.
 func (n *mapNames) learnShared(l *look) {
-	if !l.is("goja.Object", "as the part of values has it", ThePlainLayout().Known) {
+	if !l.Is("goja.Object", "as the part of values has it", ThePlainLayout().Known) {
 		return
 	}
 	vm := goja.New()
 	v, err := vm.RunString("({ b: 1, a: 2 })")
-	if !l.is("an object", "compiled", err == nil) {
+	if !l.Is("an object", "compiled", err == nil) {
 		return
 	}
 	base := baseOf(v.(*goja.Object))
@@ -158,7 +158,7 @@ func (n *mapNames) learnShared(l *look) {
 	vm.Set("o", v)
 	_, err = vm.RunString("for (const name in o) break")
 	names := base.propNames
-	if !l.is("a list of names in a loop", "marked behind its end", err == nil && len(names) == 2 && cap(names) > 2) {
+	if !l.Is("a list of names in a loop", "marked behind its end", err == nil && len(names) == 2 && cap(names) > 2) {
 		return
 	}
 	n.marker = names[:cap(names)][cap(names)-1]
@@ -180,7 +180,7 @@ func (n *mapNames) learnShared(l *look) {
 			said.push(Object.keys(o).join(""))
 		}
 		said.join(" ")`)
-	l.is("a list of names that is marked", "copied before it changes", err == nil && v.String() == "1ad 1bacd 1bad d 1bad" &&
+	l.Is("a list of names that is marked", "copied before it changes", err == nil && v.String() == "1ad 1bacd 1bad d 1bad" &&
 		slices.Equal(list[:cap(list)], []unistring.String{"b", "1", "a", n.marker}))
 	n.lengthAlone = shared(n.marker, []unistring.String{"length"})
 	n.lengthAndName = shared(n.marker, []unistring.String{"length", "name"})

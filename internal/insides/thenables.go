@@ -22,7 +22,7 @@ type Thenables struct {
 var TheThenables = learnt(learnKnownThenables)
 
 func learnKnownThenables(l *look) *Thenables {
-	if t := learnThenables(l); l.known() {
+	if t := learnThenables(l); l.Known() {
 		t.Known = true
 		return t
 	}
@@ -30,9 +30,9 @@ func learnKnownThenables(l *look) *Thenables {
 }
 
 func learnThenables(l *look) *Thenables {
-	t := &Thenables{queue: l.typed(reflect.TypeFor[goja.Runtime](), "jobQueue", reflect.TypeFor[[]func()]())}
-	if l.known() {
-		l.is("a thenable's job", "of one code, unlike a reaction's", t.learnCode())
+	t := &Thenables{queue: l.Typed(reflect.TypeFor[goja.Runtime](), "jobQueue", reflect.TypeFor[[]func()]())}
+	if l.Known() {
+		l.Is("a thenable's job", "of one code, unlike a reaction's", t.learnCode())
 	}
 	return t
 }

@@ -22,13 +22,13 @@ var TheViews = learnt(learnViews)
 
 func learnViews(l *look) *Views {
 	in, v := TheGoja(), &Views{}
-	if !l.is("goja.Object.self", "known", in.Known) {
+	if !l.Is("goja.Object.self", "known", in.Known) {
 		return v
 	}
 	vm := goja.New()
 	typeOf := func(class string, args ...goja.Value) reflect.Type {
 		o, err := vm.New(vm.Get(class), args...)
-		if !l.is("new "+class, "an object", err == nil) {
+		if !l.Is("new "+class, "an object", err == nil) {
 			return reflect.TypeFor[*struct{}]()
 		}
 		return in.implementation(o).Type()
@@ -36,11 +36,11 @@ func learnViews(l *look) *Views {
 	v.buffer = typeOf("ArrayBuffer")
 	v.array, v.data = typeOf("Uint8Array"), typeOf("DataView", vm.ToValue(vm.NewArrayBuffer(nil)))
 	number := reflect.TypeFor[int]()
-	v.arrayBuffer, v.dataBuffer = l.typed(v.array, "viewedArrayBuf", v.buffer), l.typed(v.data, "viewedArrayBuf", v.buffer)
-	v.arrayLen, v.arrayAt, v.elementSize = l.typed(v.array, "length", number), l.typed(v.array, "offset", number), l.typed(v.array, "elemSize", number)
-	v.dataLen, v.dataAt = l.typed(v.data, "byteLen", number), l.typed(v.data, "byteOffset", number)
-	v.bytes = l.typed(v.buffer, "data", reflect.TypeFor[[]byte]())
-	if v.Known = l.known(); !v.Known {
+	v.arrayBuffer, v.dataBuffer = l.Typed(v.array, "viewedArrayBuf", v.buffer), l.Typed(v.data, "viewedArrayBuf", v.buffer)
+	v.arrayLen, v.arrayAt, v.elementSize = l.Typed(v.array, "length", number), l.Typed(v.array, "offset", number), l.Typed(v.array, "elemSize", number)
+	v.dataLen, v.dataAt = l.Typed(v.data, "byteLen", number), l.Typed(v.data, "byteOffset", number)
+	v.bytes = l.Typed(v.buffer, "data", reflect.TypeFor[[]byte]())
+	if v.Known = l.Known(); !v.Known {
 		return &Views{}
 	}
 	return v

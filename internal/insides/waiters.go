@@ -42,25 +42,25 @@ var TheWaiters = learnt(learnWaiters)
 
 func learnWaiters(l *look) *Waiters {
 	w, promise, reactions := &Waiters{}, reflect.TypeFor[goja.Promise](), reactionsOf(l)
-	if !l.known() || !l.is("goja.Promise", "known", ThePromises().Known && FramesKnown()) {
+	if !l.Known() || !l.Is("goja.Promise", "known", ThePromises().Known && FramesKnown()) {
 		return w
 	}
-	w.reactions = [2]uintptr{l.typed(promise, "fulfillReactions", reactions), l.typed(promise, "rejectReactions", reactions)}
-	w.current = l.kind(l.kind(reflect.TypeFor[goja.Runtime](), "vm", reflect.Pointer).Type, "curAsyncRunner", reflect.Pointer).Offset
+	w.reactions = [2]uintptr{l.Typed(promise, "fulfillReactions", reactions), l.Typed(promise, "rejectReactions", reactions)}
+	w.current = l.Kind(l.Kind(reflect.TypeFor[goja.Runtime](), "vm", reflect.Pointer).Type, "curAsyncRunner", reflect.Pointer).Offset
 	runner, _ := reactions.Elem().Elem().FieldByName("asyncRunner")
-	generator, record := l.kind(runner.Type, "gen", reflect.Struct), l.kind(runner.Type, "promiseCap", reflect.Pointer)
-	stopped := l.kind(generator.Type, "ctx", reflect.Struct)
-	context := l.kind(stopped.Type, "context", reflect.Struct)
+	generator, record := l.Kind(runner.Type, "gen", reflect.Struct), l.Kind(runner.Type, "promiseCap", reflect.Pointer)
+	stopped := l.Kind(generator.Type, "ctx", reflect.Struct)
+	context := l.Kind(stopped.Type, "context", reflect.Struct)
 	w.stopped, w.capability = generator.Offset+stopped.Offset, record.Offset
-	w.program, w.pc = context.Offset+l.typed(context.Type, "prg", reflect.TypeFor[*goja.Program]()), context.Offset+l.typed(context.Type, "pc", reflect.TypeFor[int]())
-	w.stack = l.field(stopped.Type, "stack", "a slice of goja.Value", func(t reflect.Type) bool {
+	w.program, w.pc = context.Offset+l.Typed(context.Type, "prg", reflect.TypeFor[*goja.Program]()), context.Offset+l.Typed(context.Type, "pc", reflect.TypeFor[int]())
+	w.stack = l.Field(stopped.Type, "stack", "a slice of goja.Value", func(t reflect.Type) bool {
 		return t.Kind() == reflect.Slice && t.Elem() == reflect.TypeFor[goja.Value]()
 	}).Offset
-	w.name = l.typed(reflect.TypeFor[goja.Program](), "funcName", reflect.TypeFor[unistring.String]())
-	if l.known() && l.mirrors(reflect.TypeFor[capability](), record.Type.Elem()) {
-		l.is("functions that settle promises", "of one code, with what they settle", w.learnCodes())
+	w.name = l.Typed(reflect.TypeFor[goja.Program](), "funcName", reflect.TypeFor[unistring.String]())
+	if l.Known() && l.Mirrors(reflect.TypeFor[capability](), record.Type.Elem()) {
+		l.Is("functions that settle promises", "of one code, with what they settle", w.learnCodes())
 	}
-	w.Known = l.known()
+	w.Known = l.Known()
 	return w
 }
 

@@ -27,17 +27,17 @@ var theWriting writing
 
 func (w *writing) learn(l *look) {
 	in, plain := TheGoja(), ThePlainLayout()
-	if !l.is("goja.Object.self", "known", in.Known && plain.Known) {
+	if !l.Is("goja.Object.self", "known", in.Known && plain.Known) {
 		return
 	}
 	program := reflect.TypeFor[goja.Program]()
 	l.beginning(reflect.TypeFor[written.Program](), program)
-	l.is("goja.Program", "struct of 4 members", program.NumField() == 4)
-	places := l.kind(program, "srcMap", reflect.Slice)
-	machine := l.kind(reflect.TypeFor[goja.Runtime](), "vm", reflect.Pointer).Type
+	l.Is("goja.Program", "struct of 4 members", program.NumField() == 4)
+	places := l.Kind(program, "srcMap", reflect.Slice)
+	machine := l.Kind(reflect.TypeFor[goja.Runtime](), "vm", reflect.Pointer).Type
 	l.beginning(reflect.TypeFor[gojaMachine](), machine)
 	samples, err := goja.Compile("", written.Samples+written.LoopSamples, false)
-	if !l.is("an instruction", "compiled", err == nil) || !l.known() || !l.mirrors(reflect.TypeFor[written.Place](), places.Type.Elem()) {
+	if !l.Is("an instruction", "compiled", err == nil) || !l.Known() || !l.Mirrors(reflect.TypeFor[written.Place](), places.Type.Elem()) {
 		return
 	}
 	walk := programWalk{theirs: in, places: map[unsafe.Pointer][]uintptr{}}
@@ -51,31 +51,31 @@ func (w *writing) learn(l *look) {
 		}
 		switch t.Elem().Name() {
 		case "newRegexp":
-			pattern = l.kind(t, "pattern", reflect.Pointer).Type
+			pattern = l.Kind(t, "pattern", reflect.Pointer).Type
 			l.beginning(reflect.TypeFor[written.Pattern](), pattern)
 		case "getTaggedTmplObject":
-			raw := *(*[]goja.Value)(unsafe.Add(i.data, l.typed(t, "raw", reflect.TypeFor[[]goja.Value]())))
-			if l.is("an item of a template's object", "a property", len(raw) > 0 && wordsOf(&raw[0]).tab == plain.property) {
-				l.mirrors(reflect.TypeFor[written.Property](), reflect.TypeOf(raw[0]).Elem())
+			raw := *(*[]goja.Value)(unsafe.Add(i.data, l.Typed(t, "raw", reflect.TypeFor[[]goja.Value]())))
+			if l.Is("an item of a template's object", "a property", len(raw) > 0 && wordsOf(&raw[0]).tab == plain.property) {
+				l.Mirrors(reflect.TypeFor[written.Property](), reflect.TypeOf(raw[0]).Elem())
 			}
 		case "leaveBlock":
-			if l.mirrors(reflect.TypeFor[gojaLeaveBlock](), t.Elem()) && w.unread == nil { // whoever looks for pointers in it finds none
+			if l.Mirrors(reflect.TypeFor[gojaLeaveBlock](), t.Elem()) && w.unread == nil { // whoever looks for pointers in it finds none
 				ours := *(*instructionTable)(i.tab)
-				l.is("the method table of an instruction", "its type's, as internal/abi.ITab has it", ours.value == typeWord(t))
+				l.Is("the method table of an instruction", "its type's, as internal/abi.ITab has it", ours.value == typeWord(t))
 				ours.exec = reflect.ValueOf(readFunction).Pointer()
 				w.unread = &ours
 			}
 		}
 	})
-	l.is("goja.newRegexp", "an instruction", pattern != nil)
-	if l.is("goja.leaveBlock", "an instruction", w.unread != nil); !l.known() {
+	l.Is("goja.newRegexp", "an instruction", pattern != nil)
+	if l.Is("goja.leaveBlock", "an instruction", w.unread != nil); !l.Known() {
 		return
 	}
 	long := goja.New().ToValue(big.NewInt(1))
 	w.format = written.NewFormat(list, map[string]bool{"*goja.yieldMarker": true}, written.Values{ASCII: plain.ascii, Wide: plain.wide, Integer: plain.integer, Float: plain.float, Boolean: plain.boolean, Property: plain.property,
 		BigInt: wordsOf(&long).tab, ASCIIString: plain.asciiString, WideString: plain.wideString},
 		pattern, unsafe.Pointer(w.unread), func(i *written.Words) reflect.Type { return walk.typeOf((*words)(unsafe.Pointer(i))) })
-	w.known = l.known()
+	w.known = l.Known()
 }
 
 // ProgramFormat tells this build's way of WriteProgram from others; "" if goja's layout is unknown.

@@ -20,7 +20,7 @@ var builtinsPrelude = engine.NewPrelude("builtins.js", builtinsSource)
 // installBuiltins adds what goja lacks of ECMAScript's built-ins and can be
 // said in JavaScript.
 func installBuiltins(e *engine.Engine) {
-	e.Load(builtinsPrelude, e.Native(
+	e.Load(builtinsPrelude, e.Native(append(e.Hiding(),
 		engine.Func{Name: "fromHalf", Length: 1, Fn: func(call goja.FunctionCall) goja.Value {
 			return e.VM().ToValue(binary16.Value(uint16(call.Argument(0).ToInteger())))
 		}},
@@ -76,7 +76,7 @@ func installBuiltins(e *engine.Engine) {
 			proxyTraps.Of(e).prototype = call.Argument(0)
 			return goja.Undefined()
 		}},
-	))
+	)...))
 }
 
 // traps is what stands between a program's handler and its proxy, see ProxyHandler.

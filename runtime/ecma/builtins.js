@@ -5,11 +5,7 @@ function (native, primordials) {
   "use strict";
   const { apply, ownKeys, defineProperty, getOwnPropertyDescriptor, getPrototypeOf, setPrototypeOf, deleteProperty } = Reflect;
   const isObject = (v) => (typeof v === "object" && v !== null) || typeof v === "function";
-  const hide = (obj, name, value) => defineProperty(obj, name, { value, writable: true, enumerable: false, configurable: true });
-  // methods puts the methods of from on obj, where obj has none of the name.
-  const methods = (obj, from) => {
-    for (const name of ownKeys(from)) if (getOwnPropertyDescriptor(obj, name) === undefined) hide(obj, name, from[name]);
-  };
+  const { hide, add: methods } = native;
 
   // 23.2.2.1: items may be a primitive.
   const TypedArray = getPrototypeOf(Uint8Array);

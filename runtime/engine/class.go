@@ -339,9 +339,7 @@ func (c *Class[T]) Self(v goja.Value) T {
 
 // Func makes a native function object.
 func (e *Engine) Func(name string, length int, fn func(goja.FunctionCall) goja.Value) *goja.Object {
-	obj := e.vm.ToValue(e.Natives.bounded(fn)).(*goja.Object)
-	e.nameFunc(obj, name, length)
-	return obj
+	return e.maker.Native(e.Natives.bounded(fn), name, length)
 }
 
 func (e *Engine) nameFunc(obj *goja.Object, name string, length int) {

@@ -182,7 +182,7 @@ func New(o Options) *Engine {
 	e.Turns.engine, e.Timers.engine, e.Uncaught.engine, e.Hangs.engine = e, e, e, e
 	e.Health.engine, e.Health.tell = e, o.Condemned
 	e.Errors.engine, e.Errors.mapper = e, o.Mapper
-	e.Lazies.engine, e.Lazies.getters = e, map[*goja.Object]map[string]goja.Value{}
+	e.Lazies.engine, e.Lazies.getters = e, map[*goja.Object]map[string]*goja.Object{}
 	e.Memory.engine, e.Memory.heap = e, o.Heap
 	e.maker = insides.NewMaker(e.vm)
 	e.iterating = insides.IteratingOf(e.vm)

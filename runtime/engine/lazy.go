@@ -10,7 +10,7 @@ import (
 type Lazies struct {
 	engine *Engine
 	// getters of what has not been made yet, by object and name
-	getters map[*goja.Object]map[string]goja.Value
+	getters map[*goja.Object]map[string]*goja.Object
 }
 
 // Global defines a global that is made at its first use, so that a worker
@@ -30,7 +30,7 @@ func (l *Lazies) Interface(name string, make func() goja.Value) {
 func (l *Lazies) Property(obj *goja.Object, name string, enumerable goja.Flag, make func() goja.Value) {
 	get := l.define(obj, name, enumerable, make)
 	if l.getters[obj] == nil {
-		l.getters[obj] = map[string]goja.Value{}
+		l.getters[obj] = map[string]*goja.Object{}
 	}
 	l.getters[obj][name] = get
 }
@@ -41,27 +41,42 @@ func (l *Lazies) Export(obj *goja.Object, name string, make func() goja.Value) {
 	l.define(obj, name, goja.FLAG_TRUE, make)
 }
 
-func (l *Lazies) define(obj *goja.Object, name string, enumerable goja.Flag, make func() goja.Value) goja.Value {
-	settle := func(v goja.Value) {
-		obj.DefineDataProperty(name, v, goja.FLAG_TRUE, goja.FLAG_TRUE, enumerable)
-		delete(l.getters[obj], name)
-	}
-	get := l.engine.Func("get "+name, 0, func(goja.FunctionCall) goja.Value {
-		var v goja.Value
-		l.engine.In(GlobalFrame, func() { v = make() })
-		settle(v)
-		return v
-	})
-	set := l.engine.Func("set "+name, 1, func(call goja.FunctionCall) goja.Value {
-		if heir, ok := call.This.(*goja.Object); ok && heir != obj { // an assignment to what inherits a data property
-			heir.DefineDataProperty(name, call.Argument(0), goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_TRUE)
-			return goja.Undefined()
-		}
-		settle(call.Argument(0))
-		return goja.Undefined()
-	})
-	obj.DefineAccessorProperty(name, get, set, goja.FLAG_TRUE, enumerable)
+// define defines one, and gives its getter.
+func (l *Lazies) define(obj *goja.Object, name string, enumerable goja.Flag, make func() goja.Value) *goja.Object {
+	p := &lazy{l, obj, name, enumerable, make}
+	// They end at once, or in what make calls: there is nothing to bound (Natives).
+	get := l.engine.maker.Native(p.get, "get "+name, 0)
+	obj.DefineAccessorProperty(name, get, l.engine.maker.Native(p.set, "set "+name, 1), goja.FLAG_TRUE, enumerable)
 	return get
+}
+
+// lazy is a property that has not been made.
+type lazy struct {
+	of         *Lazies
+	obj        *goja.Object
+	name       string
+	enumerable goja.Flag
+	make       func() goja.Value
+}
+
+func (p *lazy) settle(v goja.Value) {
+	p.obj.DefineDataProperty(p.name, v, goja.FLAG_TRUE, goja.FLAG_TRUE, p.enumerable)
+	delete(p.of.getters[p.obj], p.name)
+}
+
+func (p *lazy) get(goja.FunctionCall) (v goja.Value) {
+	p.of.engine.In(GlobalFrame, func() { v = p.make() })
+	p.settle(v)
+	return v
+}
+
+func (p *lazy) set(call goja.FunctionCall) goja.Value {
+	if heir, ok := call.This.(*goja.Object); ok && heir != p.obj { // an assignment to what inherits a data property
+		heir.DefineDataProperty(p.name, call.Argument(0), goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_TRUE)
+		return goja.Undefined()
+	}
+	p.settle(call.Argument(0))
+	return goja.Undefined()
 }
 
 // install has questions for a property's descriptor make what is lazy.

@@ -3,6 +3,7 @@ package engine
 import (
 	_ "embed"
 	"fmt"
+	"strings"
 	"sync"
 
 	"github.com/dop251/goja"
@@ -112,15 +113,20 @@ var primordialsPrelude = NewPrelude("primordials.js", primordialsSource)
 // loadPrimordials captures the built-ins before user code can patch them, and
 // adds those that goja lacks and that preludes need.
 func (e *Engine) loadPrimordials() *goja.Object {
-	native := e.Native(Func{"lazy", 2, func(call goja.FunctionCall) goja.Value {
-		give, _ := goja.AssertFunction(call.Argument(1))
-		return e.vm.NewDynamicObject(&primordials{vm: e.vm, made: call.Argument(0).(*goja.Object), give: give})
+	native := e.Native(Func{"lazy", 4, func(call goja.FunctionCall) goja.Value {
+		p := &primordials{engine: e, made: call.Argument(0).(*goja.Object)}
+		p.bound, _ = goja.AssertFunction(call.Argument(2))
+		p.give, _ = goja.AssertFunction(call.Argument(3))
+		p.capture(call.Argument(1).(*goja.Object))
+		return e.vm.NewDynamicObject(p)
 	}})
+	for _, f := range e.Hiding() {
+		e.DefineFunc(native, f)
+	}
 	e.DefineFunc(native, Func{"resource", 1, func(call goja.FunctionCall) goja.Value {
 		e.MarkResource(call.Argument(0).(*goja.Object))
 		return goja.Undefined()
 	}})
-	native.Set("names", primordialNames)
 	native.Set("tagged", !e.untagged)
 	return e.Load(primordialsPrelude, native).(*goja.Object)
 }
@@ -132,12 +138,107 @@ func (e *Engine) loadPrimordials() *goja.Object {
 //go:embed js/primordials.txt
 var primordialNames string
 
-// primordials gives captured built-ins by name and binds each at its first use.
-// Loop-confined.
+// capturing is what is captured of an owner: a class or a namespace, or the prototype of a class.
+type capturing struct {
+	owner, class string // the same for what is no prototype
+	members      []capturedMember
+}
+
+// capturedMember is a member that is captured, with its number. It is the method of that key, or
+// else the getter.
+type capturedMember struct {
+	name, key, getter string
+	symbol            *goja.Symbol // of a method, or of the getter if it has no key; nil for others
+	number            int
+}
+
+// captured is primordialNames, and the number of each name. Immutable.
+var captured = sync.OnceValues(func() (list []*capturing, numbers map[string]int) {
+	numbers = map[string]int{}
+	small := func(s string) string { return strings.ToLower(s[:1]) + s[1:] }
+	for line := range strings.Lines(primordialNames) {
+		owner, member, _ := strings.Cut(strings.TrimSpace(line), " ")
+		if len(list) == 0 || list[len(list)-1].owner != owner {
+			list = append(list, &capturing{owner: owner, class: strings.TrimSuffix(owner, "Prototype")})
+		}
+		m := capturedMember{name: owner + member, key: small(member), number: len(numbers)}
+		if rest, ok := strings.CutPrefix(member, "Get"); ok && rest != "" {
+			m.getter = small(rest)
+		}
+		switch member {
+		case "SymbolHasInstance":
+			m.symbol = goja.SymHasInstance
+		case "GetTag":
+			m.symbol, m.getter = goja.SymToStringTag, ""
+		}
+		numbers[m.name] = m.number
+		c := list[len(list)-1]
+		c.members = append(c.members, m)
+	}
+	return list, numbers
+})
+
+// primordials gives captured built-ins by name and binds each at its first use: most of them
+// never are. Loop-confined.
 type primordials struct {
-	vm   *goja.Runtime
-	made *goja.Object // null prototype, out of reach of user code
-	give goja.Callable
+	engine      *Engine
+	made        *goja.Object // null prototype, out of reach of user code
+	bound, give goja.Callable
+	raw         []rawPrimordial // by number
+}
+
+// rawPrimordial is a function that was captured; owner is nil for one of a prototype.
+type rawPrimordial struct{ fn, owner *goja.Object }
+
+// capture takes what the list names, of classes and of others.
+func (p *primordials) capture(others *goja.Object) {
+	list, numbers := captured()
+	p.raw = make([]rawPrimordial, len(numbers))
+	for _, c := range list {
+		owner, _ := others.Get(c.owner).(*goja.Object)
+		if owner == nil {
+			owner = p.made.Get(c.class).(*goja.Object)
+			if c.owner != c.class {
+				owner = owner.Get("prototype").(*goja.Object)
+			}
+		}
+		for i := range c.members {
+			m := &c.members[i]
+			raw := &p.raw[m.number]
+			if raw.fn = m.of(p.engine.vm, owner); raw.fn == nil { // where goja's properties are not known
+				p.made.Set(m.name, p.ask(p.give, p.engine.vm.ToValue(m.name)))
+			}
+			if c.owner == c.class {
+				raw.owner = owner
+			}
+		}
+	}
+}
+
+// of is the member of owner, nil if it is not known.
+func (m *capturedMember) of(vm *goja.Runtime, owner *goja.Object) *goja.Object {
+	if m.symbol == goja.SymToStringTag {
+		return insides.Getter(owner, m.symbol)
+	}
+	var v goja.Value
+	if m.symbol != nil {
+		v = owner.GetSymbol(m.symbol)
+	} else {
+		v = owner.Get(m.key)
+	}
+	if fn, ok := v.(*goja.Object); ok || m.getter == "" {
+		return fn
+	}
+	return insides.Getter(owner, vm.ToValue(m.getter))
+}
+
+// ask calls a function of primordials.js, which does not throw.
+func (p *primordials) ask(fn goja.Callable, args ...goja.Value) goja.Value {
+	v, err := fn(goja.Undefined(), args...)
+	if err != nil {
+		panic(err)
+	}
+	return v
 }
 
 // Get implements goja.DynamicObject.
@@ -145,11 +246,16 @@ func (p *primordials) Get(name string) goja.Value {
 	if v := p.made.Get(name); v != nil {
 		return v
 	}
-	v, err := p.give(goja.Undefined(), p.vm.ToValue(name))
-	if err != nil {
-		panic(err)
-	}
-	if goja.IsUndefined(v) {
+	var v goja.Value
+	_, numbers := captured()
+	if number, ok := numbers[name]; ok && p.raw[number].fn != nil {
+		raw := &p.raw[number]
+		args := []goja.Value{raw.fn}
+		if raw.owner != nil {
+			args = append(args, raw.owner)
+		}
+		v = p.ask(p.bound, args...)
+	} else if v = p.ask(p.give, p.engine.vm.ToValue(name)); goja.IsUndefined(v) {
 		return nil
 	}
 	p.made.Set(name, v)

@@ -38,7 +38,7 @@ func New(r *webidl.Realm) *Language { return &Language{Realm: r} }
 
 // Install adds what goja lacks of ECMAScript.
 func (p *Language) Install() {
-	p.Engine.Load(languagePrelude, p.Engine.Native(p.languageNatives()...))
+	p.Engine.Load(languagePrelude, p.Engine.Native(append(p.Engine.Hiding(), p.languageNatives()...)...))
 	p.installCodeGeneration()
 	p.installWeak()
 	errortext.FormatStacks(p.Engine, func(obj *goja.Object, frames []goja.StackFrame) goja.Value {

@@ -7,8 +7,7 @@ function (native, undefinedPrimordials) {
   const { apply, ownKeys, getOwnPropertyDescriptor, defineProperty } = Reflect;
   const { bind, call } = Function.prototype;
   const uncurryThis = bind.bind(call);
-  const hide = (obj, name, value) =>
-    defineProperty(obj, name, { value, writable: true, enumerable: false, configurable: true });
+  const { hide } = native;
   const own = (obj, name) => Object.prototype.hasOwnProperty.call(obj, name);
 
   for (const name of ["asyncIterator", "dispose", "asyncDispose"]) {
@@ -36,23 +35,19 @@ function (native, undefinedPrimordials) {
     } }.try);
   }
 
-  // Owners of what can be captured, by the prefix of the names: the statics of a
-  // class or namespace under its name, the methods and getters of a prototype.
-  const owners = { __proto__: null, Reflect: [Reflect, false], JSON: [JSON, false], Math: [Math, false] };
-  const p = { __proto__: null, uncurryThis, apply, ownKeys };
   const classes = {
+    __proto__: null,
     Array, ArrayBuffer, BigInt, Boolean, DataView, Date, Error, EvalError, Function, Map, Number, Object,
     Promise, RangeError, ReferenceError, RegExp, Set, String, Symbol, SyntaxError, TypeError, URIError,
     Uint8Array, WeakMap, WeakSet, Proxy, AggregateError, TypedArray: Object.getPrototypeOf(Uint8Array),
   };
-  for (const name in classes) {
-    const C = classes[name];
-    p[name] = C;
-    owners[name] = [C, false];
-    if (C.prototype) owners[name + "Prototype"] = [C.prototype, true];
-  }
-  owners.MapIteratorPrototype = [Reflect.getPrototypeOf(new Map().keys()), true];
-  owners.SetIteratorPrototype = [Reflect.getPrototypeOf(new Set().keys()), true];
+  // Other owners of what can be captured; the prototype of a class is one under its name, too.
+  const others = {
+    __proto__: null, Reflect, JSON, Math,
+    MapIteratorPrototype: Reflect.getPrototypeOf(new Map().keys()), SetIteratorPrototype: Reflect.getPrototypeOf(new Set().keys()),
+  };
+  const p = { __proto__: null, uncurryThis, apply, ownKeys };
+  for (const name in classes) p[name] = classes[name];
   p.SymbolIterator = Symbol.iterator;
   p.SymbolAsyncIterator = Symbol.asyncIterator;
   p.SymbolDispose = Symbol.dispose;
@@ -80,35 +75,28 @@ function (native, undefinedPrimordials) {
     }
   } }[Symbol.asyncDispose]);
 
-  // find takes a name apart at `cut`. What it finds is bound at its first use:
-  // most of it never is.
-  const later = { __proto__: null };
+  // find takes a name apart at `cut`.
   const small = (s) => s[0].toLowerCase() + s.slice(1);
   const find = (prefix, rest) => {
-    const owner = owners[prefix];
+    const inherited = prefix.endsWith("Prototype");
+    const owner = others[prefix] ?? (inherited ? classes[prefix.slice(0, -9)]?.prototype : classes[prefix]);
     if (owner === undefined || rest === "") return undefined;
     const symbol = rest.startsWith("Symbol") ? Symbol[small(rest.slice(6))] : undefined;
-    const d = getOwnPropertyDescriptor(owner[0], symbol ?? small(rest));
-    if (typeof d?.value === "function") return owner[1] ? d.value : [d.value, owner[0]];
-    if (!owner[1] || !rest.startsWith("Get")) return undefined;
+    const d = getOwnPropertyDescriptor(owner, symbol ?? small(rest));
+    if (typeof d?.value === "function") return bound(d.value, inherited ? undefined : owner);
+    if (!inherited || !rest.startsWith("Get")) return undefined;
     const key = rest === "GetTag" ? Symbol.toStringTag : small(rest.slice(3));
-    return getOwnPropertyDescriptor(owner[0], key)?.get;
+    const get = getOwnPropertyDescriptor(owner, key)?.get;
+    return get && bound(get);
   };
-  const lines = native.names.split("\n");
-  for (let i = 0; i < lines.length; i++) { // iterating by protocol costs as much as all the rest
-    const line = lines[i], cut = line.indexOf(" ");
-    if (cut < 0) continue;
-    const prefix = line.slice(0, cut), rest = line.slice(cut + 1);
-    later[prefix + rest] = find(prefix, rest);
-  }
-  const bound = (x) => typeof x === "function" ? uncurryThis(x) : apply(bind, x[0], [x[1]]);
+  // bound is a static function with its owner, or a method that takes its receiver first.
+  const bound = (fn, owner) => owner === undefined ? uncurryThis(fn) : apply(bind, fn, [owner]);
 
-  // give finds a primordial: one of the names above as it was then; any other
-  // as it is now.
+  // give finds a primordial that was not captured, as it is now.
   const give = (name) => {
-    let raw = later[name];
-    for (let cut = name.length - 1; raw === undefined && cut > 2; cut--) raw = find(name.slice(0, cut), name.slice(cut));
-    return raw === undefined ? undefined : bound(raw);
+    let found;
+    for (let cut = name.length - 1; found === undefined && cut > 2; cut--) found = find(name.slice(0, cut), name.slice(cut));
+    return found;
   };
-  return native.lazy(p, give);
+  return native.lazy(p, others, bound, give);
 }

@@ -9,14 +9,7 @@ function (native, primordials) {
     Map, TypeError, RangeError, Error, Object, Array, String, Number,
   } = primordials;
 
-  const hide = (obj, name, value) =>
-    ObjectDefineProperty(obj, name, { value, writable: true, enumerable: false, configurable: true });
-  // add gives obj the methods of from that it lacks.
-  const add = (obj, from) => {
-    for (const name of primordials.ownKeys(from)) {
-      if (!primordials.ReflectHas(obj, name)) hide(obj, name, from[name]);
-    }
-  };
+  const { hide, add } = native;
   // getters gives obj the accessors of from.
   const getters = (obj, from) => {
     for (const name of primordials.ownKeys(from)) {

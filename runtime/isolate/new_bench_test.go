@@ -1,0 +1,23 @@
+package isolate_test
+
+import (
+	"context"
+	"testing"
+
+	"minido.dev/minido/internal/clock"
+	"minido.dev/minido/internal/entropy"
+	"minido.dev/minido/internal/sched"
+	"minido.dev/minido/runtime/isolate"
+)
+
+// BenchmarkNew is the cost of a worker's globals, which each life of a simulation makes anew.
+func BenchmarkNew(b *testing.B) {
+	th := sched.NewThreads(clock.Real{})
+	b.ReportAllocs()
+	for b.Loop() {
+		isolate.New(isolate.Options{Name: "bench", Scheduler: th, Entropy: entropy.System{}}).Engine.Close()
+	}
+	if err := th.Close(context.Background()); err != nil {
+		b.Fatal(err)
+	}
+}
