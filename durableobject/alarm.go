@@ -234,8 +234,8 @@ func (o *Object) Alarm(retryCount int, done func(AlarmResult, error)) {
 		if !o.alarm.alarmDue(finish) {
 			return
 		}
-		o.traced(event.TraceEvent{Type: "alarm", ScheduledMs: *o.alarm.currentAlarm()}, func(inv *isolate.Invocation, end func()) {
-			ended = func() { inv.Returned(0); end() }
+		o.traced(event.TraceEvent{Type: "alarm", ScheduledMs: *o.alarm.currentAlarm()}, nil, func(inv *isolate.Invocation, end func()) {
+			ended = func() { inv.Returned(); end() }
 			o.alarm.runAlarm(retryCount, inv, finish)
 		})
 	}, func(err error) { done(AlarmInterrupted, err) })

@@ -128,6 +128,12 @@ func (o *Object) runCritical(s *critical, callback goja.Value, resolve func(any)
 		}
 		ev := o.realm.iso.CF.Failure(reason)
 		ev.ObjectReset, ev.Remote = true, false
+		if inv := e.Frame().Invocation; inv != nil {
+			inv.Threw(reason)
+			if o.born != nil { // the event that waits for the constructor fails with it, too
+				inv.Threw(reason)
+			}
+		}
 		o.fail(ev)
 	}
 	thrown := e.Try(func() {

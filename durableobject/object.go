@@ -62,6 +62,8 @@ type Object struct {
 	ctx      *engine.Context
 	store    *sqlstore.Store
 	gate     gate
+	born     *isolate.Invocation // of the event that it was constructed for, until that begins
+	line     isolate.Line
 	instance *goja.Object
 	callable bool       // over RPC
 	entry    goja.Value // what gets requests in place of the instance's fetch; nil outside of tests
@@ -115,11 +117,13 @@ func (r *Realm) Start(o Options, started func(err error)) *Object {
 		return obj
 	}
 	r.points.Unwritten(o.Label)
-	r.eng.Turns.Enter(obj.ctx.Frame(), "start", func() {
+	obj.born = isolate.Invoking(r.iso, o.Class)
+	r.eng.Turns.Enter(obj.born.Frame(obj.ctx.Frame()), "start", func() {
 		if thrown := r.eng.Try(obj.construct); thrown != nil {
 			ev := r.iso.CF.Failure(thrown)
 			ev.ObjectReset, ev.Remote = true, false
 			r.eng.Uncaught.Tell(thrown) // a caller that catches it shows it to nobody
+			obj.born.Failed(thrown)
 			obj.fail(ev)
 			return
 		}
@@ -254,7 +258,7 @@ func (o *Object) Fetch(req *event.Request, done func(*event.Response, error)) (c
 	r := o.realm
 	gone := func() {}
 	o.deliver(cmp.Or(req.Cause, "fetch"), func() {
-		o.traced(r.iso.TraceRequest(req), func(_ *isolate.Invocation, end func()) {
+		o.traced(r.iso.TraceRequest(req), req.Parent, func(_ *isolate.Invocation, end func()) {
 			gone = r.iso.Respond(req, func(request *goja.Object) goja.Value {
 				if o.entry != nil {
 					return r.eng.Call(o.entry, goja.Undefined(), o.instance, request)
@@ -271,7 +275,10 @@ func (o *Object) Fetch(req *event.Request, done func(*event.Response, error)) (c
 				done(resp, o.orFailure(err))
 			})
 		})
-	}, func(err error) { done(nil, err) })
+	}, func(err error) {
+		Unborn(o, req, req.Parent)
+		done(nil, err)
+	})
 	return func(error) {
 		// An engine that has ended has ended the object too.
 		_ = r.eng.Post(o.ctx.Frame(), "client gone", func() { gone() })
@@ -297,23 +304,27 @@ var errNotCallable = &event.Error{Name: "TypeError", Remote: true, Message: "The
 // Call delivers a JS RPC call.
 func (o *Object) Call(c *event.Call, done func(*event.Payload, error)) {
 	o.deliver(cmp.Or(c.Cause, "rpc"), func() {
-		o.traced(isolate.TraceCall(c), func(inv *isolate.Invocation, end func()) {
+		o.traced(isolate.TraceCall(c), c.Parent, func(inv *isolate.Invocation, end func()) {
 			if !o.callable {
 				inv.Fail()
-				inv.Returned(0)
 				end()
 				o.done()
 				done(nil, errNotCallable)
 				return
 			}
 			o.realm.iso.CF.Invoke(o.instance, c, func(p *event.Payload, err error) {
-				inv.Returned(0)
+				if err == nil {
+					inv.Returned()
+				}
 				end()
 				o.done()
 				done(p, o.orFailure(err))
 			})
 		})
-	}, func(err error) { done(nil, err) })
+	}, func(err error) {
+		Unborn(o, nil, c.Parent)
+		done(nil, err)
+	})
 }
 
 // ObjectID is the id in hexadecimal.

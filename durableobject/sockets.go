@@ -266,8 +266,8 @@ func (o *Object) Socket(ev SocketEvent, done func(error)) {
 		}
 		forget = o.ctx.AtDeath(func(error) { finish() })
 		e := o.realm.eng
-		o.traced(traceSocket(ev), func(inv *isolate.Invocation, end func()) {
-			ended = func() { inv.Returned(0); end() }
+		o.traced(traceSocket(ev), nil, func(inv *isolate.Invocation, end func()) {
+			ended = func() { inv.Returned(); end() }
 			report := func(reason goja.Value) {
 				inv.Fail()
 				e.Uncaught.Report(reason)

@@ -16,6 +16,9 @@ type delivery struct {
 	use    func(o *durableobject.Object)
 	failed func(error)
 	fetch  bool // it is one of fetch()
+	// unborn, if not nil, tells tail workers of an event for which the object could not be
+	// constructed.
+	unborn func(o *durableobject.Object)
 	// ticket counts the pool's deliveries. Those that wait for a realm go by it,
 	// so that one that an isolate gives back because it is being replaced does
 	// not fall behind later ones.
@@ -88,6 +91,9 @@ func (d *delivery) run(r *durableobject.Realm) {
 		s.object = o
 	}
 	if ev := o.Failure(); ev != nil {
+		if d.unborn != nil {
+			d.unborn(o)
+		}
 		var err error = ev
 		if d.fetch {
 			err = remote(ev)

@@ -29,7 +29,8 @@ func isProxy(obj *goja.Object) bool { return obj.ExportType() == reflect.TypeFor
 type local struct {
 	api     *API
 	context *engine.Context
-	target  *goja.Object // for the loop of api alone
+	event   engine.Invocation // that made it, which its calls belong to; nil: nobody wants to know
+	target  *goja.Object      // for the loop of api alone
 	shared  *localShared
 	inner   bool // the platform's own, as receiver.inner
 	sent    bool // set before the reference is handed on, immutable then
@@ -39,7 +40,7 @@ type local struct {
 type localShared struct{ refs atomic.Int32 }
 
 func (a *API) export(target *goja.Object) *local {
-	l := &local{api: a, context: a.Engine.IO("an RPC stub"), target: target, inner: a.inner, shared: &localShared{}}
+	l := &local{api: a, context: a.Engine.IO("an RPC stub"), event: a.Engine.Frame().Invocation, target: target, inner: a.inner, shared: &localShared{}}
 	l.shared.refs.Store(1)
 	return l
 }
@@ -50,7 +51,22 @@ func (a *API) export(target *goja.Object) *local {
 func (l *local) send() {
 	if !l.sent {
 		l.sent = true
-		l.context.Hold()
+		l.hold()
+	}
+}
+
+// hold keeps what the target belongs to until release.
+func (l *local) hold() {
+	l.context.Hold()
+	if l.event != nil {
+		l.event.Hold()
+	}
+}
+
+func (l *local) release() {
+	l.context.Release()
+	if l.event != nil {
+		l.event.Release()
 	}
 }
 
@@ -60,7 +76,7 @@ func (l *local) Call(c *event.Call, done func(*event.Payload, error)) {
 		done(nil, &event.Error{Name: "Error", Message: "RPC stub used after being disposed."})
 		return
 	}
-	l.api.Deliver(l.context, cmp.Or(c.Cause, "rpc"), func(f *engine.Frame) {
+	deliverIn(l.api, l.context.Frame().WithInvocation(l.event), cmp.Or(c.Cause, "rpc"), func(f *engine.Frame) {
 		receiver{api: l.api, target: l.target, reserved: reservedOfTransients, transient: true, inner: l.inner}.invoke(c, done)
 	}, func(err error) { done(nil, err) })
 }
@@ -68,7 +84,7 @@ func (l *local) Call(c *event.Call, done func(*event.Payload, error)) {
 // Dup implements event.Capability.
 func (l *local) Dup() event.Capability {
 	l.shared.refs.Add(1)
-	d := &local{api: l.api, context: l.context, target: l.target, shared: l.shared, inner: l.inner, sent: l.sent}
+	d := &local{api: l.api, context: l.context, event: l.event, target: l.target, shared: l.shared, inner: l.inner, sent: l.sent}
 	if l.done.Load() {
 		d.done.Store(true) // a copy of what is gone is gone
 		return d
@@ -76,7 +92,7 @@ func (l *local) Dup() event.Capability {
 	if d.sent {
 		// The copied reference holds the context until its own release, which
 		// comes to the loop later. A closed loop has no contexts.
-		_ = l.api.Engine.PostLoop(l.context.Hold)
+		_ = l.api.Engine.PostLoop(l.hold)
 	}
 	return d
 }
@@ -95,10 +111,10 @@ func (l *local) Release() {
 	// A closed loop has nothing left to dispose of.
 	_ = a.Engine.PostLoop(func() {
 		if last {
-			a.Engine.Turns.Enter(l.context.Frame(), "dispose", l.dispose)
+			a.Engine.Turns.Enter(l.context.Frame().WithInvocation(l.event), "dispose", l.dispose)
 		}
 		if l.sent {
-			l.context.Release()
+			l.release()
 		}
 	})
 }

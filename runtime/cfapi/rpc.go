@@ -247,7 +247,7 @@ func (a *API) send(cap event.Capability, c *event.Call, read func(*event.Payload
 		}
 	}
 	caller := a.Engine.IO("a call")
-	c.Cause, c.From = killpoint.Inherited(a.Engine.Cause()), caller.Label
+	c.Cause, c.From, c.Parent = killpoint.Inherited(a.Engine.Cause()), caller.Label, callerSpan(a)
 	e, isEarly := cap.(early)
 	// An object would write down what it was told before that is on disk.
 	c.Early = isEarly && caller.Kind == engine.RequestContext
@@ -335,8 +335,28 @@ func fetchThrough(a *API, handle, input, init goja.Value, failure func(error) go
 		a.Engine.Throw("TypeError", "This stub has no fetch(): it is the stub of an RPC target.")
 	}
 	return a.Platform.Fetch.DoBy(input, init, exchange.Route{
-		Through: target.Fetch, Emit: func(release func(), lose func(error)) { a.sendTo(target, release, lose) }, Failure: failure, Cause: "rpc",
+		Through: within(a, target.Fetch), Emit: func(release func(), lose func(error)) { a.sendTo(target, release, lose) }, Failure: failure, Cause: "rpc",
 	})
+}
+
+// callerSpan is what tail workers know the event as whose code runs; nil: nobody wants to know.
+func callerSpan(a *API) *event.Span {
+	if inv := a.Engine.Frame().Invocation; inv != nil {
+		return inv.Span()
+	}
+	return nil
+}
+
+// within has the requests of fetch belong to the event whose code runs.
+func within(a *API, fetch exchange.Exchange) exchange.Exchange {
+	span := callerSpan(a)
+	if span == nil {
+		return fetch
+	}
+	return func(req *event.Request, done func(*event.Response, error)) (cancel func(error)) {
+		req.Parent = span
+		return fetch(req, done)
+	}
 }
 
 // nativeWrap is native.wrap(value): a stub's capability for a local target.
@@ -385,12 +405,17 @@ func (a *API) path(v goja.Value) []string {
 // Deliver runs fn as a turn of context c, or calls dead if the context has
 // ended by then. Safe for concurrent use.
 func (a *API) Deliver(c *engine.Context, cause string, fn func(f *engine.Frame), dead func(error)) {
+	deliverIn(a, c.Frame(), cause, fn, dead)
+}
+
+// deliverIn is Deliver in a frame of the context.
+func deliverIn(a *API, f *engine.Frame, cause string, fn func(f *engine.Frame), dead func(error)) {
+	c := f.Context
 	err := a.Engine.PostLoop(func() {
 		if reason := c.Dead(); reason != nil {
 			dead(reason)
 			return
 		}
-		f := c.Frame()
 		forget := c.AtDeath(dead) // a gate may keep the event until the context ends
 		a.Engine.Turns.Enter(f, cause, func() {
 			forget()

@@ -50,6 +50,7 @@ type Context struct {
 	promised    int       // those of waitUntil that HoldFor counted
 	promisedAt  time.Time // of the last WaitUntil
 	idle        func()
+	quiet       []func()
 	subrequests int // since the last NewEvent
 }
 
@@ -174,6 +175,7 @@ func (c *Context) LetGo(mark int64) {
 	if len(c.behind) == 0 {
 		c.behind = nil
 	}
+	c.checkQuiet()
 }
 
 // HeldBack reports whether outputs would wait for LetGo now.
@@ -375,6 +377,26 @@ func (c *Context) Held() int { return c.waitUntil }
 func (c *Context) WhenIdle(fn func()) {
 	c.idle = fn
 	c.checkIdle()
+}
+
+// WhenQuiet calls fn once the context waits for nothing: see Pending. That is looked at
+// when a turn has ended. A context that ends before does not call it.
+func (c *Context) WhenQuiet(fn func()) {
+	c.quiet = append(c.quiet, fn)
+	if c.engine.Turns.cur == nil {
+		c.checkQuiet()
+	}
+}
+
+func (c *Context) checkQuiet() {
+	if len(c.quiet) == 0 || c.dead != nil || !c.Pending().IsZero() {
+		return
+	}
+	quiet := c.quiet
+	c.quiet = nil
+	for _, fn := range quiet {
+		fn()
+	}
 }
 
 func (c *Context) checkIdle() {

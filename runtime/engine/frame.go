@@ -4,6 +4,7 @@ import (
 	"github.com/dop251/goja"
 
 	"minido.dev/minido/internal/insides"
+	"minido.dev/minido/runtime/event"
 )
 
 // Frame is where a piece of asynchronous work belongs: its context, the
@@ -32,6 +33,14 @@ type Invocation interface {
 	Logged(level Level, args []goja.Value)
 	// Threw is told of exceptions that no code has caught.
 	Threw(v goja.Value)
+	// Published is told of a message of a channel of node:diagnostics_channel.
+	Published(channel, message goja.Value)
+	// Span is what the events that it calls are part of; nil where nobody wants to know.
+	Span() *event.Span
+	// Hold says that the event is not over before Release: others have a reference to
+	// what it made.
+	Hold()
+	Release()
 }
 
 // WithInvocation is f for an event; f itself for nil.

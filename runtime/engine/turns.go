@@ -49,8 +49,14 @@ func (t *Turns) Enter(f *Frame, cause string, fn func()) {
 func (t *Turns) After(fn func()) { t.after = append(t.after, fn) }
 
 // AtEnd runs fn once when the microtasks of the present turn are drained,
-// before commits and outputs. fn must not run JavaScript.
-func (t *Turns) AtEnd(fn func()) { t.atEnd = append(t.atEnd, fn) }
+// before commits and outputs; at once outside any turn. fn must not run JavaScript.
+func (t *Turns) AtEnd(fn func()) {
+	if t.cur == nil {
+		fn()
+		return
+	}
+	t.atEnd = append(t.atEnd, fn)
+}
 
 func (t *Turns) admit(f *Frame, cause string, fn func()) {
 	if t.engine.Health.reason != nil {
@@ -93,6 +99,9 @@ func (t *Turns) take(f *Frame, cause string, fn func()) {
 	t.finish()
 	if watched {
 		t.told(f, cause, held, began, computed)
+	}
+	if f.Context != nil {
+		f.Context.checkQuiet()
 	}
 	t.cur, t.root = nil, nil
 	e.thenables.start(nil)

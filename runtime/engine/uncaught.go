@@ -125,6 +125,14 @@ func (u *Uncaught) Report(v goja.Value) {
 	}
 }
 
+// Announce is Report for what code reports itself or throws as a microtask: tail workers
+// do not hear of it, as in workerd.
+func (u *Uncaught) Announce(v goja.Value) {
+	if h := u.hooks.UncaughtError; h == nil || !h(v) {
+		u.Tell(v)
+	}
+}
+
 // Reached tells of an exception that reached the top of a callback: a timer's, or a
 // listener's of an event that the platform dispatched. As in workerd it makes no
 // "error" event.

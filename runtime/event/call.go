@@ -64,6 +64,8 @@ type Call struct {
 	Cause string
 	// From is the label of the object that calls, "" for a stateless worker.
 	From string
+	// Parent is the event that calls, for tail workers; nil: nobody wants to know.
+	Parent *Span
 	// Early lets the answer come as soon as it is committed: its Payload.Safe tells when that
 	// is on disk, and the caller shows nobody anything before.
 	Early bool

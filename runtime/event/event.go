@@ -54,6 +54,8 @@ type Request struct {
 	// Cause, unless empty, names what the receiver's turns count as at effect
 	// points (killpoint.Inherited).
 	Cause string
+	// Parent is the event that calls, for tail workers; nil: nobody wants to know.
+	Parent *Span
 	// Record is the number under which a recorder keeps the request; 0: none does. Set
 	// before the handler that got it returns.
 	Record int64

@@ -105,23 +105,33 @@ func bytesOf(b Body) (*bytesBody, bool) {
 }
 
 // Then calls fn once when b has been read to its end, has failed or was given up.
-func Then(b Body, fn func()) Body { return &followed{Body: b, fn: sync.OnceFunc(fn)} }
+func Then(b Body, fn func()) Body { return Ended(b, func(error) { fn() }) }
+
+// Ended is Then with what the body failed with, nil if it was read to its end or cancelled.
+func Ended(b Body, fn func(failure error)) Body { return &followed{Body: b, fn: fn} }
 
 type followed struct {
 	Body
-	fn func()
+	once sync.Once
+	fn   func(failure error)
 }
+
+func (f *followed) end(failure error) { f.once.Do(func() { f.fn(failure) }) }
 
 func (f *followed) Read(cb func([]byte, error)) {
 	f.Body.Read(func(chunk []byte, err error) {
 		cb(chunk, err)
-		if err != nil {
-			f.fn()
+		switch err {
+		case nil:
+		case io.EOF:
+			f.end(nil)
+		default:
+			f.end(err)
 		}
 	})
 }
 
 func (f *followed) Cancel(reason error) {
 	f.Body.Cancel(reason)
-	f.fn()
+	f.end(nil)
 }

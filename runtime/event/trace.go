@@ -14,6 +14,15 @@ type Trace struct {
 	Logs       []TraceLog `json:"logs"`
 	// Exceptions are those that no code has caught.
 	Exceptions []TraceException `json:"exceptions"`
+	// Published are messages of channels of node:diagnostics_channel.
+	Published []TraceMessage `json:"diagnosticsChannelEvents,omitempty"`
+}
+
+// Span is where an event belongs that another one has caused: identifiers in hexadecimal.
+// Immutable.
+type Span struct {
+	TraceID string
+	SpanID  string // of the event that called
 }
 
 // TraceEvent says what event it was. Type is that of a streaming tail worker's
@@ -92,18 +101,28 @@ type TraceException struct {
 	AtMs    int64  `json:"timestamp"`
 }
 
+// TraceMessage is a message of a diagnostics channel.
+type TraceMessage struct {
+	Channel string `json:"channel"`
+	Message []byte `json:"message,omitempty"` // V8's serialization; nil: undefined
+	AtMs    int64  `json:"timestamp"`
+}
+
 // TailEvent is what a streaming tail worker is told, one after the other of one
 // invocation (workerd: io/trace.h, TailEvent). One of the pointers is set.
 type TailEvent struct {
 	TraceID    string `json:"traceId"`
 	SpanID     string `json:"spanId"`
 	Invocation string `json:"invocationId"`
-	Sequence   int    `json:"sequence"`
-	AtMs       int64  `json:"timestamp"`
-	// Type is "onset", "log", "exception", "return" or "outcome".
+	// Parent is the span of the event that called, "" if none did; of an onset.
+	Parent   string `json:"parentSpanId,omitempty"`
+	Sequence int    `json:"sequence"`
+	AtMs     int64  `json:"timestamp"`
+	// Type is "onset", "log", "exception", "diagnosticChannel", "return" or "outcome".
 	Type      string          `json:"type"`
 	Trace     *Trace          `json:"trace,omitempty"` // of onset and outcome
 	Log       *TraceLog       `json:"log,omitempty"`
 	Exception *TraceException `json:"exception,omitempty"`
+	Published *TraceMessage   `json:"published,omitempty"`
 	Status    int             `json:"status,omitempty"` // of the return of a fetch handler
 }

@@ -28,12 +28,12 @@ func (i *Isolate) Email(m *event.Email, actions event.EmailActions, done func(er
 	}
 	t := &entrypoint{i: i, name: defaultEntrypoint}
 	begin := func() *Invocation {
-		return i.Invoked(defaultEntrypoint, "", event.TraceEvent{Type: "email", Mail: &event.TraceMail{From: m.From, To: m.To, Bytes: len(m.Raw)}})
+		return i.Invoked(defaultEntrypoint, "", event.TraceEvent{Type: "email", Mail: &event.TraceMail{From: m.From, To: m.To, Bytes: len(m.Raw)}}, nil)
 	}
 	i.dispatch(i.Engine.NewContext(engine.RequestContext, ""), begin, "email", func(ctx *engine.Context, end func()) {
 		inv := i.current()
 		forget := ctx.AtDeath(finish)
-		over := func(err error) { inv.failed(err); inv.Returned(0); forget(); finish(err); end() }
+		over := func(err error) { inv.failed(err); inv.Returned(); forget(); finish(err); end() }
 		thrown := i.Engine.Try(func() {
 			receiver, fn, args := t.handler(ctx, "email")
 			result := i.Engine.Call(fn, receiver, append([]goja.Value{i.emailMessage(m, actions)}, args...)...)

@@ -93,7 +93,7 @@ func (t *entrypoint) Release() {}
 // Call implements event.Capability.
 func (t *entrypoint) Call(c *event.Call, done func(*event.Payload, error)) {
 	done = once(done)
-	begin := func() *Invocation { return t.i.Invoked(t.name, "", TraceCall(c)) }
+	begin := func() *Invocation { return t.i.Invoked(t.name, "", TraceCall(c), c.Parent) }
 	t.i.dispatch(t.i.Engine.NewContext(engine.RequestContext, ""), begin, cmp.Or(c.Cause, "rpc"), func(ctx *engine.Context, end func()) {
 		inv := t.i.current()
 		var target *goja.Object
@@ -110,7 +110,9 @@ func (t *entrypoint) Call(c *event.Call, done func(*event.Payload, error)) {
 			return
 		}
 		finish := func(p *event.Payload, err error) {
-			inv.Returned(0)
+			if err == nil {
+				inv.Returned()
+			}
 			done(p, err)
 			end()
 		}
@@ -124,7 +126,7 @@ func (t *entrypoint) Call(c *event.Call, done func(*event.Payload, error)) {
 
 // Fetch implements cfapi.Target.
 func (t *entrypoint) Fetch(req *event.Request, done func(*event.Response, error)) (cancel func(error)) {
-	begin := func() *Invocation { return t.i.Invoked(t.name, "", t.i.TraceRequest(req)) }
+	begin := func() *Invocation { return t.i.Invoked(t.name, "", t.i.TraceRequest(req), req.Parent) }
 	return exchange(t.i, req, begin, t.fetch, done)
 }
 
@@ -158,14 +160,14 @@ func (t *entrypoint) Scheduled(cron string, scheduledMs int64, returned func(err
 	i, noRetry := t.i, false
 	done = once(done)
 	begin := func() *Invocation {
-		return i.Invoked(t.name, "", event.TraceEvent{Type: "scheduled", Cron: cron, ScheduledMs: scheduledMs})
+		return i.Invoked(t.name, "", event.TraceEvent{Type: "scheduled", Cron: cron, ScheduledMs: scheduledMs}, nil)
 	}
 	i.dispatch(i.Engine.NewContext(engine.RequestContext, ""), begin, "scheduled", func(ctx *engine.Context, end func()) {
 		inv := i.current()
 		handled := i.requests[ctx].ends(ctx, inv, func(err error, _ bool) { done(noRetry, err) })
 		finish := func(err error) {
 			inv.failed(err)
-			inv.Returned(0)
+			inv.Returned()
 			handled(err)
 			if returned != nil {
 				returned(err)
@@ -422,8 +424,8 @@ func (i *Isolate) Respond(req *event.Request, handle func(request *goja.Object) 
 				fail(bad)
 				return
 			}
-			inv.Returned(resp.Status)
-			i.emit(ctx, func() { finish(resp, nil) }, func(err error) {
+			sent := answered(i, ctx, inv, resp)
+			i.emit(ctx, func() { sent(); finish(resp, nil) }, func(err error) {
 				netx.Discard(resp, err)
 				finish(nil, err)
 			})
@@ -433,6 +435,32 @@ func (i *Isolate) Respond(req *event.Request, handle func(request *goja.Object) 
 		fail(thrown)
 	}
 	return gone
+}
+
+// answered has tail workers hear of a response when it has been sent, as in workerd. sent
+// is to be called when it leaves.
+func answered(i *Isolate, ctx *engine.Context, inv *Invocation, resp *event.Response) (sent func()) {
+	if inv == nil {
+		return func() {}
+	}
+	inv.Answered(resp.Status)
+	if resp.Body == nil || event.IsBytes(resp.Body) {
+		return func() { i.Engine.Turns.AtEnd(inv.Sent) } // behind what the turn still throws
+	}
+	ctx.Hold()
+	inv.Hold()
+	resp.Body = event.Ended(resp.Body, func(failure error) {
+		// An engine that has ended has ended the event too.
+		_ = i.Engine.PostLoop(func() {
+			if failure != nil {
+				inv.Lost(failure)
+			}
+			inv.Sent()
+			inv.Release()
+			ctx.Release()
+		})
+	})
+	return func() {}
 }
 
 // emit releases a response; an object's response is an effect of its own, a

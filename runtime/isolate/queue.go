@@ -107,7 +107,7 @@ func (t *entrypoint) Queue(b *event.QueueBatch, done func(*event.QueueResult, er
 	i := t.i
 	done = once(done)
 	begin := func() *Invocation {
-		return i.Invoked(t.name, "", event.TraceEvent{Type: "queue", Queue: b.Queue, BatchSize: len(b.Messages)})
+		return i.Invoked(t.name, "", event.TraceEvent{Type: "queue", Queue: b.Queue, BatchSize: len(b.Messages)}, nil)
 	}
 	i.dispatch(i.Engine.NewContext(engine.RequestContext, ""), begin, "queue", func(ctx *engine.Context, end func()) {
 		inv := i.current()
@@ -135,7 +135,7 @@ func (t *entrypoint) Queue(b *event.QueueBatch, done func(*event.QueueResult, er
 			handled = func(err error) { forget(); over(err, false) }
 		}
 		finish := func(err error) {
-			inv.Returned(0)
+			inv.Returned()
 			handled(err)
 			end()
 		}

@@ -2,6 +2,7 @@ package isolate
 
 import (
 	_ "embed"
+	"encoding/base64"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -10,6 +11,7 @@ import (
 
 	"minido.dev/minido/internal/entropy"
 	"minido.dev/minido/runtime/cfapi"
+	"minido.dev/minido/runtime/clone"
 	"minido.dev/minido/runtime/engine"
 	"minido.dev/minido/runtime/event"
 )
@@ -41,10 +43,24 @@ func (t *tailing) call(name string, arg goja.Value) goja.Value {
 			engine.Func{Name: "secret", Length: 1, Fn: func(call goja.FunctionCall) goja.Value {
 				return t.i.vm.ToValue(SecretHeader(call.Argument(0).String()))
 			}},
+			engine.Func{Name: "message", Length: 1, Fn: func(call goja.FunctionCall) goja.Value { return t.message(call.Argument(0).String()) }},
 			engine.Func{Name: "error", Length: 1, Fn: func(call goja.FunctionCall) goja.Value { return t.errorInfo(call.Argument(0)) }},
 		)).(*goja.Object)
 	}
 	return e.Call(t.js.Get(name), goja.Undefined(), arg)
+}
+
+// message is a message of a diagnostics channel from its JSON, the base64 of its bytes.
+func (t *tailing) message(encoded string) goja.Value {
+	data, err := base64.StdEncoding.DecodeString(encoded)
+	if err == nil {
+		var v goja.Value
+		if v, err = t.i.Platform.Clone.Deserialize(data, clone.Options{}); err == nil {
+			return v
+		}
+	}
+	t.i.Engine.Throw("DataCloneError", "a diagnostics channel's message: %s", err)
+	return nil
 }
 
 // errorInfo is what a log keeps of an error; null for anything else.
@@ -57,17 +73,63 @@ func (t *tailing) errorInfo(v goja.Value) goja.Value {
 	info := t.i.vm.NewObject()
 	info.Set("name", ev.Name)
 	info.Set("message", ev.Message)
-	info.Set("stack", framesOf(ev.Stack))
+	info.Set("stack", framesOf(ev.Stack, ev.Name, ev.Message))
 	return info
 }
 
-// framesOf is a stack without its first line, as traces have it.
-func framesOf(stack string) string {
-	_, frames, found := strings.Cut(stack, "\n    at ")
-	if !found {
-		return ""
+// text is a value's text, also a symbol's.
+func (t *tailing) text(v goja.Value) string {
+	if _, is := v.(*goja.Symbol); is {
+		return t.i.Platform.Clone.Describe(v)
 	}
-	return "    at " + frames
+	return t.i.Engine.Text(v)
+}
+
+// thrown is what a trace says of a thrown value: of an object its name, message and stack,
+// if these are texts.
+func (t *tailing) thrown(v goja.Value) event.TraceException {
+	x := event.TraceException{Name: "Error"}
+	obj, ok := v.(*goja.Object)
+	if !ok || engine.IsCallable(obj) {
+		x.Message = t.text(v)
+		return x
+	}
+	read := func(name string) (text string, found bool) {
+		t.i.Engine.Try(func() {
+			if s, is := obj.Get(name).(goja.String); is {
+				text, found = s.String(), true
+			}
+		})
+		return text, found
+	}
+	if name, found := read("name"); found {
+		x.Name = name
+	}
+	message, found := read("message")
+	if !found {
+		message = t.i.Platform.Clone.Describe(v)
+	}
+	x.Message = message
+	if stack, found := read("stack"); found && !t.i.Platform.IsDOMException(obj) {
+		if t.i.Engine.Errors.Is(v) {
+			stack = t.i.Engine.Errors.Stack(v) // at the source's places
+		}
+		x.Stack = framesOf(stack, x.Name, x.Message)
+	}
+	return x
+}
+
+// framesOf is a stack without what it says of the error, as traces have it. The name may
+// have been another one when the error was made.
+func framesOf(stack, name, message string) string {
+	rest := strings.TrimPrefix(strings.TrimPrefix(strings.TrimPrefix(stack, name), ": "), message)
+	if strings.HasPrefix(rest, "\n") || rest == "" {
+		return strings.TrimPrefix(rest, "\n")
+	}
+	if first, frames, found := strings.Cut(stack, "\n    at "); found && !strings.Contains(first, "\n") && strings.HasSuffix(first, message) {
+		return "    at " + frames
+	}
+	return rest
 }
 
 // describe is the JSON of the arguments of a console method, and of the errors
@@ -119,11 +181,11 @@ func (t *entrypoint) Tail(list []*event.Trace, done func(error)) {
 	for _, one := range list {
 		consumed.Consumed = append(consumed.Consumed, event.TraceSource{ScriptName: one.ScriptName})
 	}
-	begin := func() *Invocation { return i.Invoked(t.name, "", consumed) }
+	begin := func() *Invocation { return i.Invoked(t.name, "", consumed, nil) }
 	i.dispatch(i.Engine.NewContext(engine.RequestContext, ""), begin, "tail", func(ctx *engine.Context, end func()) {
 		inv := i.current()
 		forget := ctx.AtDeath(finish)
-		over := func(err error) { forget(); inv.Returned(0); finish(err); end() }
+		over := func(err error) { forget(); inv.Returned(); finish(err); end() }
 		failed := func(reason goja.Value) {
 			inv.Failed(reason)
 			i.Engine.Uncaught.Tell(reason)

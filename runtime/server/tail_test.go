@@ -2,8 +2,10 @@ package server_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -14,15 +16,43 @@ import (
 	"minido.dev/minido/runtime/server"
 )
 
-// tailCalls are requests of testdata/tail/worker.js, and how many events each makes.
-var tailCalls = []struct {
+// tailCall is a request, and how many events it makes.
+type tailCall struct {
 	path   string
 	events int
-}{
-	{"/logs", 1}, {"/throw", 1}, {"/text", 1}, {"/no-response", 1}, {"/hang", 1}, {"/big", 1}, {"/timer", 1}, {"/unhandled", 1}, {"/later", 1},
-	{"/object", 3}, {"/rpc", 2}, {"/rpc-throws", 2},
-	{"/a?t=0123456789abcdef0123456789abcdef", 1}, {"/0123456789abcdef0123456789abcde/x", 1}, {"/p/0123456789ABCDEF0123456789abcdef01/q", 1},
-	{"/123e4567-e89b-12d3-a456-426614174000", 1}, {"/ABCDabcd1234EFGHefgh5", 1}, {"/dGhpc2lzYXRlc3RvZjIx", 1}, {"/secret0123456789abcdef0123456789abcdef", 1},
+}
+
+// tailSuite are requests of a worker in testdata/tail, and the golden file beside it.
+type tailSuite struct {
+	worker string
+	calls  []tailCall
+	sorted bool // events that go on beside each other are told of in any order
+}
+
+var tailSuites = []tailSuite{
+	{worker: "worker", calls: []tailCall{
+		{"/logs", 1}, {"/throw", 1}, {"/text", 1}, {"/no-response", 1}, {"/hang", 1}, {"/big", 1}, {"/timer", 1}, {"/unhandled", 1}, {"/later", 1},
+		{"/object", 3}, {"/rpc", 2}, {"/rpc-throws", 2},
+		{"/a?t=0123456789abcdef0123456789abcdef", 1}, {"/0123456789abcdef0123456789abcde/x", 1}, {"/p/0123456789ABCDEF0123456789abcdef01/q", 1},
+		{"/123e4567-e89b-12d3-a456-426614174000", 1}, {"/ABCDabcd1234EFGHefgh5", 1}, {"/dGhpc2lzYXRlc3RvZjIx", 1}, {"/secret0123456789abcdef0123456789abcdef", 1},
+	}},
+	{worker: "more", sorted: true, calls: slices.Concat(
+		[]tailCall{
+			{"/channel", 1}, {"/channel-subscriber", 1}, {"/channel-thrower", 1}, {"/channel-tracing", 1}, {"/channel-transform", 1}, {"/channel-big", 1},
+			{"/limit-log", 1}, {"/limit-channel", 1}, {"/limit-exceptions", 1}, {"/rejected", 1}, {"/microtask", 1}, {"/stream", 1}, {"/reads-failing-stream", 2},
+			{"/subrequest", 2}, {"/passed-on", 2}, {"/entry", 2}, {"/entry-rpc", 2}, {"/entry-deep", 2}, {"/entry-boom", 2}, {"/entry-missing", 2}, {"/entry-pipeline", 2}, {"/entry-stub", 2},
+			{"/object", 2}, {"/object-timer", 2}, {"/object-unhandled", 2}, {"/object-detached", 2}, {"/object-fetch", 2}, {"/object-fetch-throws", 2},
+			{"/object-prop", 2}, {"/object-prop-throws", 2}, {"/object-missing", 2}, {"/object-stub", 2}, {"/object-callback", 2}, {"/object-overlap", 3}, {"/object-alarm", 3},
+			{"/object-abort", 2}, {"/object-abort-error", 2}, {"/object-block", 2}, {"/object-bad", 2}, {"/object-bad-fetch", 2}, {"/object-bad-block", 2},
+			{"/log-errors", 1}, {"/throw-later", 1}, {"/uncaught-microtask", 1}, {"/listener", 1}, {"/report-error", 1},
+		}, thrownCalls(31))},
+}
+
+func thrownCalls(n int) (calls []tailCall) {
+	for i := range n {
+		calls = append(calls, tailCall{fmt.Sprintf("/thrown/%d", i), 1})
+	}
+	return calls
 }
 
 type told struct {
@@ -33,9 +63,9 @@ type told struct {
 // tailLines asks for each call, and then for what the tail worker was told, until
 // it was told of every event. The events of other requests, those for the list, are
 // left out.
-func tailLines(t *testing.T, call func(path string), events func() string) (lines []string) {
+func (s tailSuite) lines(t *testing.T, call func(path string), events func() string) (lines []string) {
 	t.Helper()
-	for _, c := range tailCalls {
+	for _, c := range s.calls {
 		call(c.path)
 		var all told
 		for deadline := 500; len(all.Events) < c.events || len(all.Streams) < c.events; deadline-- {
@@ -57,10 +87,17 @@ func tailLines(t *testing.T, call func(path string), events func() string) (line
 				t.Fatalf("%s: %d events and %d streams, want %d", c.path, len(all.Events), len(all.Streams), c.events)
 			}
 		}
+		if s.sorted {
+			slices.Sort(all.Events)
+			slices.SortFunc(all.Streams, func(a, b []string) int { return strings.Compare(a[0], b[0]) })
+		}
 		lines = append(lines, "== "+c.path)
 		lines = append(lines, all.Events...)
-		for _, s := range all.Streams {
-			lines = append(lines, s...)
+		for _, stream := range all.Streams {
+			if s.sorted {
+				stream = []string{strings.Join(stream, " then ")} // in this order
+			}
+			lines = append(lines, stream...)
 		}
 	}
 	return lines
@@ -75,34 +112,42 @@ func tailSource(t *testing.T, name string) string {
 	return string(b)
 }
 
-var tailGolden = filepath.Join("testdata", "tail", "events.golden")
+func (s tailSuite) golden() string { return filepath.Join("testdata", "tail", s.worker+".golden") }
 
 // What tail workers and streaming tail workers are told is what they are told in
 // workerd.
 func TestTailWorkers(t *testing.T) {
-	w := minidotest.NewWorldFrom(t, map[string]string{
-		"worker.js": tailSource(t, "worker.js"), "b/tail.js": tailSource(t, "tail.js"),
-		"wrangler.json": `{"name": "a", "main": "worker.js", "compatibility_date": "2026-08-01", "tail_consumers": [{"service": "b"}, {"service": "gone"}],
+	for _, s := range tailSuites {
+		t.Run(s.worker, func(t *testing.T) {
+			w := minidotest.NewWorldFrom(t, map[string]string{
+				"worker.js": tailSource(t, s.worker+".js"), "b/tail.js": tailSource(t, "tail.js"),
+				"wrangler.json": `{"name": "a", "main": "worker.js", "compatibility_date": "2026-08-01", "compatibility_flags": ["nodejs_compat"], "tail_consumers": [{"service": "b"}, {"service": "gone"}],
 "streaming_tail_consumers": [{"service": "b"}], "services": [{"binding": "TAIL", "service": "b"}],
 "durable_objects": {"bindings": [{"name": "Thing", "class_name": "Thing"}]}, "migrations": [{"tag": "v1", "new_sqlite_classes": ["Thing"]}]}`,
-		"b/wrangler.json": `{"name": "b", "main": "tail.js", "compatibility_date": "2026-08-01"}`,
-	}, minidotest.Options{Others: []string{"b"}})
-	got := tailLines(t, func(path string) { w.Do("POST", "http://localhost"+path, "") }, func() string {
-		w.Advance(100 * time.Millisecond)
-		return w.Do("GET", "http://localhost/events", "").Body
-	})
-	golden.Lines(t, tailGolden, got)
+				"b/wrangler.json": `{"name": "b", "main": "tail.js", "compatibility_date": "2026-08-01"}`,
+			}, minidotest.Options{Others: []string{"b"}})
+			got := s.lines(t, func(path string) { w.Do("POST", "http://localhost"+path, "") }, func() string {
+				w.Advance(100 * time.Millisecond)
+				return w.Do("GET", "http://localhost/events", "").Body
+			})
+			golden.Lines(t, s.golden(), got)
+		})
+	}
 }
 
-// workerd tells what the golden file says.
+// workerd tells what the golden files say.
 func TestDifferentialTailWorkers(t *testing.T) {
-	p := reference.Start(t, reference.Options{Name: "a", Classes: []string{"Thing"}, Dir: t.TempDir(), Script: tailSource(t, "worker.js"), Tail: tailSource(t, "tail.js")})
-	theirs := tailLines(t, func(path string) { p.Post(path, "") }, func() string {
-		var list json.RawMessage
-		p.Get("/events", &list)
-		return string(list)
-	})
-	minidotest.Differing(t, strings.TrimSuffix(tailGolden, ".golden"), theirs)
+	for _, s := range tailSuites {
+		t.Run(s.worker, func(t *testing.T) {
+			p := reference.Start(t, reference.Options{Name: "a", Classes: []string{"Thing"}, Flags: []string{"nodejs_compat"}, Dir: t.TempDir(), Script: tailSource(t, s.worker+".js"), Tail: tailSource(t, "tail.js")})
+			theirs := s.lines(t, func(path string) { p.Post(path, "") }, func() string {
+				var list json.RawMessage
+				p.Get("/events", &list)
+				return string(list)
+			})
+			minidotest.Differing(t, strings.TrimSuffix(s.golden(), ".golden"), theirs)
+		})
+	}
 }
 
 // A worker can be its own tail worker: it is told of its events, those that were no

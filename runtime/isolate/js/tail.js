@@ -44,11 +44,12 @@ function (native, p) {
     if (s.webSocketEventType === "close") return instance("Close", { wasClean: s.wasClean ?? false, code: s.code ?? 0, ...type });
     return instance(s.webSocketEventType === "message" ? "Message" : "Error", type);
   };
+  const message = (m) => (m.message === undefined ? undefined : native.message(m.message));
   const log = (l) => instance("TraceLog", { errorInfo: l.errorInfo, message: l.message, level: l.level, timestamp: l.timestamp });
   const item = (t) => instance("TraceItem", {
     wallTime: 0, cpuTime: 0, truncated: t.truncated, executionModel: t.executionModel, outcome: t.outcome, durableObjectId: t.durableObjectId,
     preview: undefined, tailAttributes: undefined, scriptTags: undefined, dispatchNamespace: undefined, scriptVersion: undefined,
-    entrypoint: t.entrypoint, scriptName: t.scriptName, diagnosticsChannelEvents: [],
+    entrypoint: t.entrypoint, scriptName: t.scriptName, diagnosticsChannelEvents: ArrayPrototypeMap(t.diagnosticsChannelEvents ?? [], (m) => instance("TraceDiagnosticChannelEvent", { message: message(m), channel: m.channel, timestamp: m.timestamp })),
     exceptions: ArrayPrototypeMap(t.exceptions, (x) => instance("TraceException", { stack: x.stack, name: x.name, message: x.message, timestamp: x.timestamp })),
     logs: ArrayPrototypeMap(t.logs, log), eventTimestamp: t.eventTimestamp, event: info(t.event),
   });
@@ -89,6 +90,7 @@ function (native, p) {
         return log;
       }
       case "exception": return { type: "exception", name: e.exception.name, message: e.exception.message, stack: e.exception.stack };
+      case "diagnosticChannel": return { type: "diagnosticChannel", channel: e.published.channel, message: message(e.published) };
       case "return": return e.status ? { type: "return", info: { type: "fetch", statusCode: e.status } } : { type: "return" };
     }
     return { type: "outcome", outcome: t.outcome, cpuTime: 0, wallTime: 0 };
@@ -108,7 +110,8 @@ function (native, p) {
     streamed: (json) => {
       const e = JSONParse(json);
       const spanContext = { traceId: e.traceId };
-      if (e.type !== "onset") spanContext.spanId = e.spanId;
+      const spanId = e.type === "onset" ? e.parentSpanId : e.spanId;
+      if (spanId !== undefined) spanContext.spanId = spanId;
       return { spanContext, invocationId: e.invocationId, timestamp: new p.Date(e.timestamp), sequence: e.sequence, event: streamed(e) };
     },
     // describe is the JSON of the arguments of a console method, and of the errors

@@ -19,8 +19,11 @@ func Define(r *node.Registry) {
 	s.Internal("internal/async_hooks", "async_hooks.js", nil)
 	s.Go("async_hooks", makeAsyncHooks)
 	s.JS("diagnostics_channel", "diagnostics_channel.js", func(m *node.Modules) []engine.Func {
-		return []engine.Func{{Name: "published", Fn: func(goja.FunctionCall) goja.Value {
-			m.Engine.IO("publish()") // workerd notes it for tail workers (api/node/diagnostics-channel.c++)
+		return []engine.Func{{Name: "published", Length: 2, Fn: func(call goja.FunctionCall) goja.Value {
+			m.Engine.IO("publish()")
+			if inv := m.Engine.Frame().Invocation; inv != nil { // for tail workers (workerd: api/node/diagnostics-channel.c++)
+				inv.Published(call.Argument(0), call.Argument(1))
+			}
 			return goja.Undefined()
 		}}}
 	})

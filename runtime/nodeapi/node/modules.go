@@ -141,10 +141,6 @@ func (m *Modules) Loaded(name string) goja.Value { return m.loaded[name] }
 func (m *Modules) native(make func(m *Modules) []engine.Func) *goja.Object {
 	funcs := []engine.Func{
 		{Name: "nextTick", Length: 1, Fn: m.nextTick},
-		{Name: "reportUncaught", Length: 1, Fn: func(c goja.FunctionCall) goja.Value {
-			m.Engine.Uncaught.Report(c.Argument(0))
-			return goja.Undefined()
-		}},
 		{Name: "isView", Length: 1, Fn: func(c goja.FunctionCall) goja.Value {
 			k := m.KindOf(c.Argument(0))
 			return m.VM.ToValue(k == IsUint8 || k == isTypedArray || k == IsDataView)
@@ -194,7 +190,7 @@ func (m *Modules) nextTick(c goja.FunctionCall) goja.Value {
 	}
 	job := m.VM.ToValue(func(goja.FunctionCall) goja.Value {
 		if thrown := m.Engine.Try(func() { m.Engine.Call(fn, goja.Undefined(), args...) }); thrown != nil {
-			m.Engine.Uncaught.Report(thrown)
+			m.Engine.Uncaught.Announce(thrown)
 		}
 		return goja.Undefined()
 	})

@@ -59,7 +59,7 @@ func (p *Events) installGlobalTarget() {
 	p.Engine.Lazies.Interface("reportError", func() goja.Value {
 		return p.GlobalFunc("reportError", func(call goja.FunctionCall) goja.Value {
 			p.Need(call, 1, "", "reportError", "Value")
-			p.Engine.Uncaught.Report(call.Arguments[0])
+			p.Engine.Uncaught.Announce(call.Arguments[0])
 			return goja.Undefined()
 		})
 	})

@@ -66,7 +66,7 @@ func (p *scope) setTimer(what string, call goja.FunctionCall, repeat bool) goja.
 func (p *scope) queueMicrotask(fn goja.Value) {
 	job := p.VM.ToValue(func(goja.FunctionCall) goja.Value {
 		if thrown := p.Engine.Try(func() { p.Engine.Call(fn, goja.Undefined()) }); thrown != nil {
-			p.Engine.Uncaught.Report(thrown)
+			p.Engine.Uncaught.Announce(thrown)
 		}
 		return goja.Undefined()
 	})

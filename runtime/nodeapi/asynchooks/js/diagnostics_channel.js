@@ -16,9 +16,6 @@ function (native, p) {
   };
   let making = false; // channels are made by channel() alone
 
-  // A subscriber that throws is reported, and the others still run.
-  const report = (error) => { native.reportUncaught(error); };
-
   let active; // whether a channel has subscribers
   class Channel {
     static { active = (of) => of.#subscribers.length > 0 || of.#stores.size > 0; }
@@ -41,10 +38,8 @@ function (native, p) {
     }
     publish(message) {
       const now = this.#subscribers;
-      for (let i = 0; i < now.length; i++) {
-        try { now[i](message, this.#name); } catch (error) { report(error); }
-      }
-      native.published(); // throws in the global scope
+      for (let i = 0; i < now.length; i++) now[i](message, this.#name); // throws to who publishes
+      native.published(this.#name, message); // throws in the global scope
     }
     bindStore(store, transform) {
       storage(store, "bindStore");
@@ -63,11 +58,7 @@ function (native, p) {
       for (const [store, transform] of this.#stores) {
         const next = run;
         run = () => {
-          let value = message;
-          if (transform !== undefined) {
-            try { value = transform(message); } catch (error) { report(error); return next(); }
-          }
-          return store.run(value, next);
+          return store.run(transform === undefined ? message : transform(message), next);
         };
       }
       return run();

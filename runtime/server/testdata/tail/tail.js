@@ -1,8 +1,9 @@
 // Keeps what it is told; fetch hands it out, without what differs from run to run.
 const got = [], streams = new Map();
+const long = (value) => (typeof value === "string" && value.length > 1000 ? `long: ${value.length}` : value);
 const keep = (key, value) => {
   if (key === "timestamp" || key === "eventTimestamp" || key === "scheduledTime") return typeof value === "number" || !Number.isNaN(Date.parse(value)) ? "time" : value;
-  if (key === "stack") return typeof value === "string" ? "frames" : value;
+  if (key === "stack") return typeof value === "string" && value.startsWith("    at ") ? "frames" : long(value);
   if (key === "cf" || key === "cfJson") return undefined;
   if (key === "scriptName") return undefined; // null in workerd, which has no names
   if (key === "headers" && Array.isArray(value)) return value.filter((h) => h.name.startsWith("x-"));
@@ -11,7 +12,10 @@ const keep = (key, value) => {
   if (key === "traceId" || key === "spanId" || key === "invocationId") return /^[0-9a-f]+$/.test(value) ? value.length : value;
   if (key === "url") return value.replace(/\/\/[^/]*/, "//host");
   if (key === "message" && typeof value?.[0] === "string" && value[0].length > 1000) return ["long"];
-  return value;
+  if (typeof value === "bigint") return `${value}n`;
+  if (value instanceof Map) return ["Map", ...value];
+  if (value instanceof Error) return `an error, ${value}`;
+  return long(value);
 };
 export default {
   async tail(events) {
