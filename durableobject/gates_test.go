@@ -50,6 +50,14 @@ export class Gate extends DurableObject {
     this.sql.exec("INSERT INTO child VALUES (42)");
     await this.env.Gate.getByName("witness").set("seen", 1);
   }
+  lend(to, cut) {
+    return this.ctx.storage.transaction(async (txn) => {
+      await txn.put("lent", to);
+      const answer = await this.env.Gate.getByName(to).set("borrowed", 1);
+      if (cut) throw new Error("cut");
+      return answer;
+    });
+  }
   set(k, v) { this.ctx.storage.put(k, v); return "set"; }
   get(k) { return this.ctx.storage.get(k); }
   boom(k) { this.ctx.storage.put(k, 1); throw new TypeError("ordinary"); }
@@ -157,6 +165,17 @@ func TestFailedCommit(t *testing.T) {
 	if r := w.Do("GET", "http://localhost/fetch/Gate/f/broken", ""); strings.Contains(r.Body, "must not") || r.Status == 200 {
 		t.Errorf("a response left before its commit failed: %d %q", r.Status, r.Body)
 	}
+}
+
+// What leaves while a transaction is open does not wait for its commit: its closure may call another
+// object, and what that has done stays when the transaction is rolled back (docs/semantics.md 11).
+func TestCallInTransaction(t *testing.T) {
+	w := minidotest.NewWorker(t, gatesWorker, minidotest.Options{})
+	w.Want(`{"ok":"set"}`, "Gate/w/lend", "ann", false)
+	w.Want(`{"ok":"ann"}`, "Gate/w/get", "lent")
+	w.Want(`{"err":{"name":"Error","message":"cut","remote":true}}`, "Gate/w/lend", "bob", true)
+	w.Want(`{"ok":"ann"}`, "Gate/w/get", "lent")
+	w.Want(`{"ok":1}`, "Gate/bob/get", "borrowed")
 }
 
 // Frames and chunks of a body that follow a write wait for its commit, too

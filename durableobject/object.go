@@ -453,9 +453,11 @@ func (o *Object) commitNow() {
 	o.ctx.ClearDirty()
 }
 
-// wrote notes that the turn has something to commit.
+// wrote notes that the turn has something to commit. What leaves while a transaction is open does not
+// wait for it, as in workerd, whose output gate is locked by commits alone: its closure could not call
+// another object otherwise.
 func (o *Object) wrote() {
-	if o.unconfirmed {
+	if o.unconfirmed || o.storage.txns > 0 {
 		o.ctx.MarkUnconfirmed()
 	} else {
 		o.ctx.MarkDirty()

@@ -170,8 +170,9 @@ func TestRefusedHibernations(t *testing.T) {
 	}
 }
 
-// missed are the pairs whose bug minido does not find with no check of the user's.
-var missed []string
+// missed are the pairs whose bug minido does not find with no check of the user's: what the first is
+// about comes as well of a client that loses its connection, with which runs are compared.
+var missed = []string{"seat-by-socket-count"}
 
 // sample are the pairs that run without MINIDO_PAIRS.
 var sample = []string{"ack-before-write", "alarm-after-await", "charge-again", "coupon-already-claimed", "login-in-memory", "order-and-index", "pen-colour-in-field", "popped-before-sent", "present-for-ever", "spool-popped", "transfer-in-two-turns"}

@@ -327,23 +327,33 @@ func telling(a, b table) (table, table) {
 
 // within is t whose rows have the numbers of those of want that they are like but for more in some columns.
 func (t table) within(want table, mayBeMore func(column string) bool) table {
-	if !slices.ContainsFunc(t.columns, mayBeMore) || !slices.Equal(t.columns, want.columns) {
+	if !slices.ContainsFunc(t.columns, mayBeMore) {
+		return t
+	}
+	return t.like(want, func(column, cell, other string) bool {
+		return cell == other || mayBeMore(column) && more(cell, other)
+	})
+}
+
+// like is t with the rows of want in place of those whose cells are like theirs.
+func (t table) like(want table, like func(column, cell, other string) bool) table {
+	if !slices.Equal(t.columns, want.columns) {
 		return t
 	}
 	out, left := t, slices.Clone(want.rows)
 	out.rows = nil
 	for _, row := range t.rows {
-		like := slices.IndexFunc(left, func(other []string) bool {
+		at := slices.IndexFunc(left, func(other []string) bool {
 			for i, cell := range row {
-				if cell != other[i] && !(mayBeMore(t.columns[i]) && more(cell, other[i])) {
+				if !like(t.columns[i], cell, other[i]) {
 					return false
 				}
 			}
 			return true
 		})
-		if like >= 0 {
-			row = left[like]
-			left = slices.Delete(left, like, like+1)
+		if at >= 0 {
+			row = left[at]
+			left = slices.Delete(left, at, at+1)
 		}
 		out.rows = append(out.rows, row)
 	}
@@ -422,6 +432,9 @@ func (d Difference) String() string {
 func Differences(got, want State, m Mask) []Difference {
 	a, b := got.flat(m), want.born(got, m.births).flat(m)
 	attempts := sync.OnceValues(func() (tried, usual map[string]int) { return got.attempts(), want.attempts() })
+	if m.records == nil {
+		a = reserved(a, b).undo(a, b)
+	}
 	var out []Difference
 	places := union(a, b)
 	slices.SortFunc(places, comparePlaces)
