@@ -431,11 +431,19 @@ func (d Difference) String() string {
 // Differences are what got has otherwise than want, in the order of places and rows.
 func Differences(got, want State, m Mask) []Difference {
 	a, b := got.flat(m), want.born(got, m.births).flat(m)
-	attempts := sync.OnceValues(func() (tried, usual map[string]int) { return got.attempts(), want.attempts() })
-	if m.records == nil {
-		a = reserved(a, b).undo(a, b)
+	out := m.differences(got, want, maps.Clone(a), maps.Clone(b))
+	if len(out) == 0 || m.records != nil {
+		return out
 	}
-	var out []Difference
+	if r := reserved(a, b); r != nil {
+		return m.differences(got, want, r.undo(a, b), b)
+	}
+	return out
+}
+
+// differences are those of got and want, of which a and b are what the mask leaves. It changes both maps.
+func (m Mask) differences(got, want State, a, b map[place]table) (out []Difference) {
+	attempts := sync.OnceValues(func() (tried, usual map[string]int) { return got.attempts(), want.attempts() })
 	places := union(a, b)
 	slices.SortFunc(places, comparePlaces)
 	others := elsewhere(a, b)

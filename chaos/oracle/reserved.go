@@ -39,11 +39,8 @@ type renumbering struct {
 
 // reserved looks for it in the tables of a state and in those without the fault; nil without any.
 func reserved(a, b map[place]table) *renumbering {
-	marks := higher(a, b)
-	if len(marks) == 0 {
-		return nil
-	}
 	r := renumbering{marks: map[mark]bool{}, by: map[string][]string{}}
+	marks := ahead(a, b)
 	for _, g := range append(inColumns(a, b), inKeys(a, b)...) {
 		is := false
 		for m, n := range marks { // order-independent: a set
@@ -66,8 +63,8 @@ func reserved(a, b map[place]table) *renumbering {
 	return &r
 }
 
-// higher are the numbers that are stored once in both, and higher in a: that of a and that of b.
-func higher(a, b map[place]table) map[mark][2]int64 {
+// ahead are the numbers that are stored once in both, and no lower in a: that of a and that of b.
+func ahead(a, b map[place]table) map[mark][2]int64 {
 	out := map[mark][2]int64{}
 	for at, t := range a { // order-independent: a map of the same keys
 		other := b[at]
@@ -80,7 +77,7 @@ func higher(a, b map[place]table) map[mark][2]int64 {
 				continue
 			}
 			x, is := whole(t.rows[0][i])
-			if y, also := whole(other.rows[0][j]); is && also && x > y {
+			if y, also := whole(other.rows[0][j]); is && also && x >= y {
 				out[mark{at, column}] = [2]int64{x, y}
 			}
 		}
@@ -160,8 +157,7 @@ func inKeys(a, b map[place]table) (out []given) {
 
 // led reports whether the numbers are given out of blocks that a mark leads, which is at got, and at
 // want without the fault: they follow each other as without the fault, but that some begin with the
-// next block, and the mark is higher by so many blocks. It says how far numbers are reserved, and is
-// ahead of them, or how many blocks are.
+// next block. The mark says how far numbers are reserved, and is ahead of them, or how many blocks are.
 func (g given) led(got, want int64) bool {
 	var begins []int64 // the first numbers of blocks behind a gap
 	last, widest := int64(0), int64(0)
@@ -176,17 +172,24 @@ func (g given) led(got, want int64) bool {
 		}
 	}
 	blocks := int64(len(begins))
-	if blocks == 0 || (got-want)%blocks != 0 {
+	if blocks == 0 {
 		return false
 	}
-	end, usual := g.got[len(g.got)-1], g.want[len(g.want)-1]
 	are := func(size, from int64) bool { // blocks of a size, of which one begins at from
 		return size >= leastBlock && widest <= size && !slices.ContainsFunc(begins, func(n int64) bool { return (n-from)%size != 0 })
 	}
-	if size := (got - want) / blocks; got >= end && want >= usual && (got > end+1 || want > usual+1) && (are(size, want) || are(size, want+1)) {
-		return true
+	first, end, usual := g.want[0], g.got[len(g.got)-1], g.want[len(g.want)-1]
+	if got >= end && want >= usual && (got > end+1 || want > usual+1) {
+		if size := (got - want) / blocks; (got-want)%blocks == 0 && (are(size, want) || are(size, want+1)) {
+			return true
+		}
+		// Where numbers go on with the next block without the fault, too, the mark may be as high. Then the
+		// last number of both is in the last block.
+		size := begins[0] - first
+		if (are(size, want) || are(size, want+1)) && (got-want)%size == 0 && got-want < blocks*size && end >= got-size && usual >= want-size {
+			return true
+		}
 	}
-	first := g.want[0]
 	size := begins[0] - first
 	if got-want != blocks || !are(size, first) || usual >= first+size-1 {
 		return false // no number was left in its block
@@ -197,9 +200,6 @@ func (g given) led(got, want int64) bool {
 
 // undo gives a the numbers that it has without the fault: in rows that are the same then.
 func (r *renumbering) undo(a, b map[place]table) map[place]table {
-	if r == nil {
-		return a
-	}
 	out := map[place]table{}
 	for at, t := range a { // order-independent: places differ
 		if name := r.named(at, a, b); name != at.name {

@@ -21,7 +21,7 @@ func TestReservedNumbers(t *testing.T) {
 		}
 		return s
 	}
-	usual := []int{1, 2, 3}
+	usual, six := []int{1, 2, 3}, []string{"ann", "bob", "cat", "dan", "eve", "fay"}
 	for _, c := range []struct {
 		name      string
 		mark      int
@@ -34,6 +34,8 @@ func TestReservedNumbers(t *testing.T) {
 		{"a whole block", 20, []int{11, 12, 13}, []string{"ann", "bob", "cat"}, stored(10, usual, "ann", "bob", "cat"), false},
 		{"of two blocks", 30, []int{1, 11, 21}, []string{"ann", "bob", "cat"}, stored(10, usual, "ann", "bob", "cat"), false},
 		{"a number of blocks", 2, []int{1, 101, 102}, []string{"ann", "bob", "cat"}, stored(1, usual, "ann", "bob", "cat"), false},
+		{"a block that is full without the fault", 11, []int{1, 6, 7, 8, 9, 10}, six, stored(11, []int{1, 2, 3, 4, 5, 6}, six...), false},
+		{"one of more numbers, below a limit", 100, []int{1, 2, 3, 4, 6, 7}, six, stored(100, []int{1, 2, 3, 4, 5, 6}, six...), true},
 		{"one number", 11, []int{1, 3, 4}, []string{"ann", "bob", "cat"}, stored(10, usual, "ann", "bob", "cat"), true},
 		{"no mark", 10, []int{1, 11, 12}, []string{"ann", "bob", "cat"}, stored(10, usual, "ann", "bob", "cat"), true},
 		{"in the middle of a block", 20, []int{1, 14, 15}, []string{"ann", "bob", "cat"}, stored(10, usual, "ann", "bob", "cat"), true},
