@@ -12,8 +12,12 @@ export CGO_ENABLED := 0
 export GOFLAGS := -trimpath
 # Compilers and linters that collect garbage less often take a fifth less CPU, unit tests
 # a third. The end-to-end tests don't get this: they measure the memory of what users get.
+# The race detector's tests do not become faster beyond 200.
 FRUGAL := GOGC=400
-FRUGAL_TESTS := GOGC=200
+FRUGAL_RACE := GOGC=200
+# A process with the race detector waits a second when it ends, for races of goroutines that
+# still run: a hundred seconds in all. What tests leave behind does not take that long.
+AT_EXIT := GORACE=atexit_sleep_ms=50
 # Tests make thousands of small files, which takes a third of the time in memory. Where
 # there is less than 4 GB of it, or no program may be started from there, they lie where
 # temporary files do, as those of benchmarks and campaigns always do.
@@ -90,10 +94,11 @@ demo-binary:
 
 # What waits goes beside what computes: downloads beside the compiler, and the end-to-end
 # tests (clients, alarms, processes that start) beside linters and compilers that get what
-# processor time they leave. No test runs beside another part's: those that measure time
-# or start processes need the machine. Each part's output is printed when it has ended.
+# processor time they leave. No other test runs beside another part's but the simulations
+# of alone: those that measure time or start processes need the machine. Each part's output
+# is printed when it has ended.
 test:
-	@failed=; for parts in '-j2 compiled npm' build '-j2 e2e behind' plain race; do \
+	@failed=; for parts in '-j2 compiled npm' build '-j2 e2e behind' '-j2 plain alone' race; do \
 		$(MAKE) --no-print-directory -k --output-sync=target $$parts || failed=yes; done; test -z "$$failed"
 
 # What needs no npm package is compiled while npm downloads.
@@ -105,8 +110,8 @@ behind:
 	@failed=; for part in lint dead plain-built race-built; do \
 		nice -n 19 $(MAKE) --no-print-directory $$part || failed=yes; done; test -z "$$failed"
 
-# Tests are linked without debug information, which is faster; go vet is in lint.
-QUICK := -vet=off -ldflags=-w
+# Tests are linked without symbols and debug information, which is faster; go vet is in lint.
+QUICK := -vet=off -ldflags='-s -w'
 
 # The inner loop: lint, and the unit tests without the race detector and without
 # their long campaigns (-short).
@@ -114,7 +119,7 @@ check: npm $(BUNDLED)
 	@$(MAKE) --no-print-directory -k -j2 --output-sync=target short lint
 
 short:
-	$(IN_MEMORY) $(FRUGAL_TESTS) $(GO) test $(QUICK) -short -timeout 5m $$($(UNITS))
+	$(IN_MEMORY) $(FRUGAL) $(GO) test $(QUICK) -short -timeout 5m $$($(UNITS))
 
 # Tests of these packages run on one goroutine (a simulated world, or nothing but
 # calls): the race detector has nothing to find there, and makes them five times slower.
@@ -131,7 +136,7 @@ ALONE := ^(TestLivingSystems|TestFaultsInSimulation|TestPowerTakesUnconfirmedWri
 ALONE := $(ALONE)|^(TestSkewedClocks|TestSkewFindsAlarmsThatRingBeforeTheirTime|TestSkewMovesAlarmsAgainstClients|TestDeathsBetweenSteps(AreFew)?|TestInferredInvariants(Broken)?)$$
 ALONE_IN := ./chaos/campaign ./chaos/cli ./sqlstore
 
-unit: plain race
+unit: plain alone race
 
 plain-built: $(BUNDLED)
 	$(FRUGAL) $(GO) build $$($(UNITS) | grep -E '$(ONE_GOROUTINE)')
@@ -139,18 +144,18 @@ plain-built: $(BUNDLED)
 # The longest come first, so that no processor waits for them at the end.
 LONGEST := ./vitest/report ./durableobject ./runtime/minidotest
 
-plain: npm plain-built alone
-	$(IN_MEMORY) $(FRUGAL_TESTS) $(GO) test $(QUICK) -timeout 30m $(LONGEST) $$($(UNITS) | grep -E '$(ONE_GOROUTINE)' | grep -Fvx "$$($(GO) list $(LONGEST))")
+plain: npm plain-built
+	$(IN_MEMORY) $(FRUGAL) $(GO) test $(QUICK) -timeout 30m $(LONGEST) $$($(UNITS) | grep -E '$(ONE_GOROUTINE)' | grep -Fvx "$$($(GO) list $(LONGEST))")
 
 alone: plain-built
-	$(IN_MEMORY) $(FRUGAL_TESTS) $(GO) test $(QUICK) -timeout 30m -run '$(ALONE)' $(ALONE_IN)
+	$(IN_MEMORY) $(FRUGAL) $(GO) test $(QUICK) -timeout 30m -run '$(ALONE)' $(ALONE_IN)
 
 race-built:
 	@$(if $(RACE),,echo 'no C compiler: the tests run without the race detector')
 	$(FRUGAL) CGO_ENABLED=$(if $(RACE),1,0) $(GO) build $(RACE) ./runtime/minidotest ./runtime/control ./chaos/campaign ./vitest
 
 race: npm race-built
-	CGO_ENABLED=$(if $(RACE),1,0) $(IN_MEMORY) $(FRUGAL_TESTS) $(GO) test $(RACE) $(QUICK) -timeout 30m -skip '$(ALONE)' $$($(UNITS) | grep -Ev '$(ONE_GOROUTINE)')
+	CGO_ENABLED=$(if $(RACE),1,0) $(IN_MEMORY) $(FRUGAL_RACE) $(AT_EXIT) $(GO) test $(RACE) $(QUICK) -timeout 30m -skip '$(ALONE)' $$($(UNITS) | grep -Ev '$(ONE_GOROUTINE)')
 
 # The end-to-end tests drive the binary that users get. More of them run at once than
 # there are processors, since most wait for processes, alarms and clients.
