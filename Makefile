@@ -37,12 +37,12 @@ VITEST := vitest/bundled/made/vitest.json.gz
 CODECS := runtime/binding/images/picture/codecs/made/webp.wasm.gz
 BUNDLED := $(VITEST) $(CODECS)
 
-.PHONY: preludes dashboard-cost differential-calls demo-binary alone behind plain-built race-built strangers pairs dead fuzz fuzz-syntax help demo test compiled check short unit plain race e2e hostile soak campaign points equivalence swarm cycles build npm release release-check npm-pack npm-versions release-start release-start-windows vet-systems newest docs docs-test recording bench load differential lint clean
+.PHONY: preludes dashboard-cost differential-calls demo-binary alone behind plain-built race-built strangers pairs dead fuzz fuzz-syntax help demo test compiled check short formatted lint-changed unit plain race e2e hostile soak campaign points equivalence swarm cycles build npm release release-check npm-pack npm-versions release-start release-start-windows vet-systems newest docs docs-test recording bench load differential lint clean
 
 help:
 	@echo 'make demo          watch a real agent die by SIGKILL in mid-fiber, and recover'
 	@echo 'make test          everything that CI runs: lint, unit tests, end-to-end tests'
-	@echo 'make check         lint and the quick tests, in less than a minute'
+	@echo 'make check         the inner loop: lint and the quick tests of the packages that have changed since the last push'
 	@echo 'make build         bin/minido'
 	@echo 'make load          a minute of clients while objects are evicted, reset and crashed'
 	@echo 'make profile       BENCH=chat (tool, fiber, MCP): Go and JavaScript profiles and folded stacks of that row'
@@ -113,13 +113,23 @@ behind:
 # Tests are linked without symbols and debug information, which is faster; go vet is in lint.
 QUICK := -vet=off -ldflags='-s -w'
 
-# The inner loop: lint, and the unit tests without the race detector and without
-# their long campaigns (-short).
-check: npm $(BUNDLED)
-	@$(MAKE) --no-print-directory -k -j2 --output-sync=target short lint
+# The inner loop: all is formatted, built and held to the house rules; packages with files
+# that have changed since BASE are linted and tested, without the race detector and without
+# long campaigns. BASE is the last commit that is pushed.
+BASE ?= $(shell git merge-base HEAD '@{upstream}' 2>/dev/null || echo HEAD)
+CHANGED := { git diff --name-only --diff-filter=d $(BASE); git ls-files -o --exclude-standard; } | while read -r f; do d=$$(dirname "$$f"); \
+	while [ "$$d" != . ] && ! ls "$$d"/*.go >/dev/null 2>&1; do d=$$(dirname "$$d"); done; echo "./$$d"; done | sort -u | \
+	grep -vE '^\./(\.|e2e.*|internal/house)$$'
+check: npm $(BUNDLED) preludes
+	@$(FRUGAL) $(GO) build ./... # first: two that need the same packages would both compile them
+	@$(MAKE) --no-print-directory -k -j2 --output-sync=target short lint-changed
 
 short:
-	$(IN_MEMORY) $(FRUGAL) $(GO) test $(QUICK) -short -timeout 5m $$($(UNITS))
+	@packages=$$($(CHANGED)); test -z "$$packages" || { set -x; $(IN_MEMORY) $(FRUGAL) $(GO) test $(QUICK) -short -skip '$(ALONE)' -timeout 5m $$packages; }
+
+lint-changed: formatted
+	@packages=$$($(CHANGED)); test -z "$$packages" || { set -x; $(FRUGAL) $(GO) run ./internal/lint $$packages; }
+	@$(GO) test ./internal/house
 
 # Tests of these packages run on one goroutine (a simulated world, or nothing but
 # calls): the race detector has nothing to find there, and makes them five times slower.
@@ -381,9 +391,11 @@ fuzz:
 		then echo "$$name: its time was over (golang/go#75804)"; else failed="$$failed $$name"; fi; \
 	done; test -z "$$failed" || { echo "failed:$$failed"; exit 1; }; }
 
-lint:
+formatted:
 	@unformatted=$$(git ls-files -co --exclude-standard '*.go' | xargs gofmt -l); \
 		test -z "$$unformatted" || { echo "not gofmt'ed:"; echo "$$unformatted"; exit 1; }
+
+lint: formatted
 	$(FRUGAL) $(GO) run ./internal/lint ./...
 	$(GO) test ./internal/house
 
