@@ -106,8 +106,10 @@ func (x *index) connect() error {
 	if err != nil {
 		return err
 	}
-	if err := x.addNameColumn(); err != nil {
-		return err
+	if x.found {
+		if err := x.addNameColumn(); err != nil {
+			return err
+		}
 	}
 	if x.set, err = x.prepare(`INSERT INTO _cf_ALARM (actor_id, scheduled_time, actor_name) VALUES (?, ?, ?)
 		ON CONFLICT DO UPDATE SET scheduled_time = excluded.scheduled_time,

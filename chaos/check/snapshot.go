@@ -63,6 +63,8 @@ type Snapshot struct {
 	Workflows []Workflow
 	// Damaged names the databases that SQLite calls damaged.
 	Damaged []string
+
+	indexes map[string]map[string]Alarm // the alarm indexes of namespaces that have one, by object id
 }
 
 // ReadSnapshot reads all objects of a persist directory, or of a copy of one.
@@ -97,6 +99,12 @@ func (s *Snapshot) readNamespace(root, key string, deep bool) error {
 	index, err := readIndex(filepath.Join(dir, indexFile))
 	if err != nil {
 		return err
+	}
+	if index != nil {
+		if s.indexes == nil {
+			s.indexes = map[string]map[string]Alarm{}
+		}
+		s.indexes[key] = index
 	}
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -147,19 +155,18 @@ func (s *Snapshot) readObject(o *Object, paths []string, deep bool) (err error) 
 	return nil
 }
 
-// readIndex reads the alarm index of a namespace, by object id.
+// readIndex reads the alarm index of a namespace, by object id; nil if it has none.
 func readIndex(path string) (out map[string]Alarm, err error) {
-	out = map[string]Alarm{}
 	db, err := evidence.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return out, nil
+		return nil, nil
 	}
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	columns, err := db.Columns("_cf_ALARM")
-	if err != nil || len(columns) == 0 {
+	out = map[string]Alarm{}
+	if made, err := db.Has("_cf_ALARM"); err != nil || !made {
 		return out, err // died before the table was made
 	}
 	rows, err := db.Query("SELECT actor_id, scheduled_time FROM _cf_ALARM")

@@ -91,8 +91,7 @@ func readWorkflow(path string) (w Workflow, found bool, err error) {
 		return w, false, err
 	}
 	db := dbs[0]
-	columns, err := db.Columns("events") // the last table that is made
-	if err != nil || len(columns) == 0 {
+	if made, err := db.Has("events"); err != nil || !made { // the last table that is made
 		return w, false, err
 	}
 	state, err := fibers.Read(dbs)

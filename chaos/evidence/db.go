@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -23,6 +24,7 @@ type DB struct {
 	dir     string
 	conn    *sqlite.Conn
 	changed bool
+	schema  []Row // its tables and views, once they have been read
 }
 
 // Row is one row: column names to nil, int64, float64, string or []byte.
@@ -149,20 +151,45 @@ func (db *DB) Query(sql string, args ...any) (rows []Row, err error) {
 	}
 }
 
+// relations are the tables and views of the copy by name. They are read once, unless a statement
+// may have changed them.
+func (db *DB) relations() ([]Row, error) {
+	if db.schema != nil && !db.changed {
+		return db.schema, nil
+	}
+	rows, err := db.Query("SELECT type, name FROM sqlite_schema WHERE type IN ('table', 'view') ORDER BY name")
+	if err != nil {
+		return nil, err
+	}
+	db.schema = append([]Row{}, rows...) // not nil
+	return rows, nil
+}
+
 // Tables lists the user's tables by name.
 func (db *DB) Tables() ([]string, error) {
-	rows, err := db.Query("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name")
+	rows, err := db.relations()
 	var names []string
 	for _, r := range rows {
-		names = append(names, r.Text("name"))
+		if r.Text("type") == "table" {
+			names = append(names, r.Text("name"))
+		}
 	}
 	return names, err
 }
 
-// Columns lists the columns of a table, empty if there is no such table.
+// Has reports whether there is a table or view of that name.
+func (db *DB) Has(name string) (bool, error) {
+	rows, err := db.relations()
+	return slices.ContainsFunc(rows, func(r Row) bool { return strings.EqualFold(r.Text("name"), name) }), err
+}
+
+// Columns lists the columns of a table or view, empty if there is none of that name.
 func (db *DB) Columns(table string) (map[string]bool, error) {
-	rows, err := db.Query("SELECT name FROM pragma_table_info(?)", table)
 	names := map[string]bool{}
+	if has, err := db.Has(table); err != nil || !has { // asking SQLite takes longer
+		return names, err
+	}
+	rows, err := db.Query("SELECT name FROM pragma_table_info(?)", table)
 	for _, r := range rows {
 		names[r.Text("name")] = true
 	}
@@ -171,8 +198,7 @@ func (db *DB) Columns(table string) (map[string]bool, error) {
 
 // Alarm is the object's alarm as its own file has it; ok is false if none is set.
 func (db *DB) Alarm() (at time.Time, ok bool, err error) {
-	columns, err := db.Columns("_cf_METADATA")
-	if err != nil || len(columns) == 0 {
+	if has, err := db.Has("_cf_METADATA"); err != nil || !has {
 		return time.Time{}, false, err
 	}
 	rows, err := db.Query("SELECT value FROM _cf_METADATA WHERE key = 1 AND value IS NOT NULL")

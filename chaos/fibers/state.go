@@ -95,11 +95,7 @@ func readDatabase(db *evidence.DB) (d Database, err error) {
 		return Database{}, err
 	}
 	for _, table := range tables {
-		columns, err := db.Columns(table)
-		if err != nil {
-			return Database{}, err
-		}
-		if err := d.readTable(db, table, columns); err != nil {
+		if err := d.readTable(db, table); err != nil {
 			return Database{}, err
 		}
 	}
@@ -107,9 +103,16 @@ func readDatabase(db *evidence.DB) (d Database, err error) {
 	return d, err
 }
 
-func (d *Database) readTable(db *evidence.DB, table string, columns map[string]bool) error {
+func (d *Database) readTable(db *evidence.DB, table string) error {
 	var rows []evidence.Row
 	var err error
+	var columns map[string]bool
+	hooks, jobs := strings.HasSuffix(table, "_interruptions"), strings.HasSuffix(table, "_jobs")
+	if hooks || jobs {
+		if columns, err = db.Columns(table); err != nil {
+			return err
+		}
+	}
 	switch {
 	case table == "cf_agents_runs":
 		rows, err = db.Query("SELECT * FROM cf_agents_runs ORDER BY rowid")
@@ -122,13 +125,13 @@ func (d *Database) readTable(db *evidence.DB, table string, columns map[string]b
 		for _, r := range rows {
 			d.Managed = append(d.Managed, Managed{ID: r.Text("fiber_id"), Name: r.Text("name"), Status: r.Text("status")})
 		}
-	case strings.HasSuffix(table, "_interruptions") && columns["fiber"] && columns["snapshot"]:
+	case hooks && columns["fiber"] && columns["snapshot"]:
 		d.HasHooks = true
 		rows, err = db.Query("SELECT fiber, snapshot FROM " + evidence.QuoteName(table) + " ORDER BY rowid")
 		for _, r := range rows {
 			d.Hooks = append(d.Hooks, Hook{Fiber: r.Text("fiber"), Snapshot: r.Text("snapshot")})
 		}
-	case strings.HasSuffix(table, "_jobs") && columns["id"] && columns["status"] && columns["completions"]:
+	case jobs && columns["id"] && columns["status"] && columns["completions"]:
 		rows, err = db.Query("SELECT id, status, completions FROM " + evidence.QuoteName(table) + " ORDER BY rowid")
 		for _, r := range rows {
 			d.Jobs = append(d.Jobs, Job{ID: r.Text("id"), Status: r.Text("status"), Completions: r.Int("completions")})

@@ -225,3 +225,51 @@ func hasOwnProperty(o *goja.Object, key goja.Value) bool
 
 // HasOwn reports whether an object has a property of its own. A proxy is asked.
 func HasOwn(o *goja.Object, key goja.Value) bool { return hasOwnProperty(o, key) }
+
+// CopyOwn defines an object's own property, if there is one, as another's, too. It reports false,
+// and does nothing, if goja's properties are not known.
+func CopyOwn(to, from *goja.Object, key goja.Value) bool {
+	l := ThePlainLayout()
+	if !l.Known {
+		return false
+	}
+	v := ownProperty(from, key)
+	if v == nil {
+		return true
+	}
+	p := &gojaProperty{value: v, writable: true, configurable: true, enumerable: true}
+	if wordsOf(&v).tab == l.property {
+		p = (*gojaProperty)(wordsOf(&v).data)
+	}
+	symbol, _ := key.(*goja.Symbol)
+	var err error
+	switch {
+	case p.accessor && symbol != nil:
+		err = to.DefineAccessorPropertySymbol(symbol, valueOf(p.getterFunc), valueOf(p.setterFunc), flagOf(p.configurable), flagOf(p.enumerable))
+	case p.accessor:
+		err = to.DefineAccessorProperty(key.String(), valueOf(p.getterFunc), valueOf(p.setterFunc), flagOf(p.configurable), flagOf(p.enumerable))
+	case symbol != nil:
+		err = to.DefineDataPropertySymbol(symbol, p.value, flagOf(p.writable), flagOf(p.configurable), flagOf(p.enumerable))
+	default:
+		err = to.DefineDataProperty(key.String(), p.value, flagOf(p.writable), flagOf(p.configurable), flagOf(p.enumerable))
+	}
+	if err != nil {
+		panic(err)
+	}
+	return true
+}
+
+func flagOf(on bool) goja.Flag {
+	if on {
+		return goja.FLAG_TRUE
+	}
+	return goja.FLAG_FALSE
+}
+
+// valueOf is a function, or undefined for nil.
+func valueOf(fn *goja.Object) goja.Value {
+	if fn == nil {
+		return goja.Undefined()
+	}
+	return fn
+}

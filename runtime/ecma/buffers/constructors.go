@@ -120,6 +120,9 @@ func guardedConstructor(e *engine.Engine, target *goja.Object, class string, siz
 		keys = append(keys, e.VM().ToValue(key))
 	}
 	for _, key := range keys {
+		if insides.CopyOwn(guarded, target, key) {
+			continue
+		}
 		if d := e.Call(describe, goja.Undefined(), target, key); !goja.IsUndefined(d) {
 			e.Call(define, goja.Undefined(), guarded, key, d)
 		}
