@@ -210,66 +210,20 @@ func (l *Plain) Own(o *goja.Object, name unistring.String) goja.Value {
 //go:linkname ownProperty github.com/dop251/goja.(*Object).getOwnProp
 func ownProperty(o *goja.Object, key goja.Value) goja.Value
 
-// Getter is the getter of an object's own property; nil if there is none, or if goja's properties
-// are not known.
-func Getter(o *goja.Object, key goja.Value) *goja.Object {
-	v := ownProperty(o, key)
-	if l := ThePlainLayout(); !l.Known || v == nil || wordsOf(&v).tab != l.property {
-		return nil
-	}
-	return (*gojaProperty)(wordsOf(&v).data).getterFunc
+// Described is a property as a descriptor has it (ECMA-262, section 6.2.6). Known is false if goja's
+// properties are not known.
+type Described struct {
+	Value                                               goja.Value // nil for an accessor
+	Getter, Setter                                      *goja.Object
+	Writable, Configurable, Enumerable, Accessor, Known bool
 }
 
-//go:linkname hasOwnProperty github.com/dop251/goja.(*Object).hasOwnProperty
-func hasOwnProperty(o *goja.Object, key goja.Value) bool
-
-// HasOwn reports whether an object has a property of its own. A proxy is asked.
-func HasOwn(o *goja.Object, key goja.Value) bool { return hasOwnProperty(o, key) }
-
-// CopyOwn defines an object's own property, if there is one, as another's, too. It reports false,
-// and does nothing, if goja's properties are not known.
-func CopyOwn(to, from *goja.Object, key goja.Value) bool {
-	l := ThePlainLayout()
-	if !l.Known {
-		return false
+// OwnProperty is an object's own property; has is false if there is none.
+func OwnProperty(o *goja.Object, key goja.Value) (d Described, has bool) {
+	l, v := ThePlainLayout(), ownProperty(o, key)
+	if !l.Known || v == nil || wordsOf(&v).tab != l.property {
+		return Described{Value: v, Writable: true, Configurable: true, Enumerable: true, Known: l.Known}, v != nil
 	}
-	v := ownProperty(from, key)
-	if v == nil {
-		return true
-	}
-	p := &gojaProperty{value: v, writable: true, configurable: true, enumerable: true}
-	if wordsOf(&v).tab == l.property {
-		p = (*gojaProperty)(wordsOf(&v).data)
-	}
-	symbol, _ := key.(*goja.Symbol)
-	var err error
-	switch {
-	case p.accessor && symbol != nil:
-		err = to.DefineAccessorPropertySymbol(symbol, valueOf(p.getterFunc), valueOf(p.setterFunc), flagOf(p.configurable), flagOf(p.enumerable))
-	case p.accessor:
-		err = to.DefineAccessorProperty(key.String(), valueOf(p.getterFunc), valueOf(p.setterFunc), flagOf(p.configurable), flagOf(p.enumerable))
-	case symbol != nil:
-		err = to.DefineDataPropertySymbol(symbol, p.value, flagOf(p.writable), flagOf(p.configurable), flagOf(p.enumerable))
-	default:
-		err = to.DefineDataProperty(key.String(), p.value, flagOf(p.writable), flagOf(p.configurable), flagOf(p.enumerable))
-	}
-	if err != nil {
-		panic(err)
-	}
-	return true
-}
-
-func flagOf(on bool) goja.Flag {
-	if on {
-		return goja.FLAG_TRUE
-	}
-	return goja.FLAG_FALSE
-}
-
-// valueOf is a function, or undefined for nil.
-func valueOf(fn *goja.Object) goja.Value {
-	if fn == nil {
-		return goja.Undefined()
-	}
-	return fn
+	p := (*gojaProperty)(wordsOf(&v).data)
+	return Described{p.value, p.getterFunc, p.setterFunc, p.writable, p.configurable, p.enumerable, p.accessor, true}, true
 }

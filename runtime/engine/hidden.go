@@ -44,7 +44,7 @@ func (e *Engine) Hiding() []Func {
 // has reports whether an object that is no proxy, or what it inherits from, has a property.
 func has(o *goja.Object, key goja.Value) bool {
 	for ; o != nil; o = o.Prototype() {
-		if insides.HasOwn(o, key) {
+		if _, has := insides.OwnProperty(o, key); has {
 			return true
 		}
 	}

@@ -217,19 +217,21 @@ func (p *primordials) capture(others *goja.Object) {
 
 // of is the member of owner, nil if it is not known.
 func (m *capturedMember) of(vm *goja.Runtime, owner *goja.Object) *goja.Object {
-	if m.symbol == goja.SymToStringTag {
-		return insides.Getter(owner, m.symbol)
-	}
 	var v goja.Value
-	if m.symbol != nil {
+	switch {
+	case m.symbol == goja.SymToStringTag:
+		d, _ := insides.OwnProperty(owner, m.symbol)
+		return d.Getter
+	case m.symbol != nil:
 		v = owner.GetSymbol(m.symbol)
-	} else {
+	default:
 		v = owner.Get(m.key)
 	}
 	if fn, ok := v.(*goja.Object); ok || m.getter == "" {
 		return fn
 	}
-	return insides.Getter(owner, vm.ToValue(m.getter))
+	d, _ := insides.OwnProperty(owner, vm.ToValue(m.getter))
+	return d.Getter
 }
 
 // ask calls a function of primordials.js, which does not throw.

@@ -114,17 +114,20 @@ func guardedConstructor(e *engine.Engine, target *goja.Object, class string, siz
 		return obj
 	}).(*goja.Object)
 	object := e.VM().Get("Object").(*goja.Object)
-	describe, define := object.Get("getOwnPropertyDescriptor"), object.Get("defineProperty")
+	describe, defineProperty := object.Get("getOwnPropertyDescriptor"), object.Get("defineProperty")
 	keys := []goja.Value{goja.SymSpecies}
 	for _, key := range target.GetOwnPropertyNames() {
 		keys = append(keys, e.VM().ToValue(key))
 	}
 	for _, key := range keys {
-		if insides.CopyOwn(guarded, target, key) {
+		if d, has := insides.OwnProperty(target, key); d.Known {
+			if has {
+				define(guarded, key, d)
+			}
 			continue
 		}
 		if d := e.Call(describe, goja.Undefined(), target, key); !goja.IsUndefined(d) {
-			e.Call(define, goja.Undefined(), guarded, key, d)
+			e.Call(defineProperty, goja.Undefined(), guarded, key, d)
 		}
 	}
 	guarded.SetPrototype(target.Prototype())
@@ -133,6 +136,31 @@ func guardedConstructor(e *engine.Engine, target *goja.Object, class string, siz
 		return nil
 	})
 	return guarded
+}
+
+// define defines an object's property.
+func define(o *goja.Object, key goja.Value, d insides.Described) {
+	fn := func(fn *goja.Object) goja.Value {
+		if fn == nil {
+			return goja.Undefined()
+		}
+		return fn
+	}
+	symbol, _ := key.(*goja.Symbol)
+	var err error
+	switch {
+	case d.Accessor && symbol != nil:
+		err = o.DefineAccessorPropertySymbol(symbol, fn(d.Getter), fn(d.Setter), goja.ToFlag(d.Configurable), goja.ToFlag(d.Enumerable))
+	case d.Accessor:
+		err = o.DefineAccessorProperty(key.String(), fn(d.Getter), fn(d.Setter), goja.ToFlag(d.Configurable), goja.ToFlag(d.Enumerable))
+	case symbol != nil:
+		err = o.DefineDataPropertySymbol(symbol, d.Value, goja.ToFlag(d.Writable), goja.ToFlag(d.Configurable), goja.ToFlag(d.Enumerable))
+	default:
+		err = o.DefineDataProperty(key.String(), d.Value, goja.ToFlag(d.Writable), goja.ToFlag(d.Configurable), goja.ToFlag(d.Enumerable))
+	}
+	if err != nil {
+		panic(err)
+	}
 }
 
 // listOf is an array of what the constructor of a typed array takes from an object
