@@ -181,9 +181,17 @@ func TestCausesAreLogged(t *testing.T) {
 	w.script(w.e.NewContext(RequestContext, ""), `Promise.reject(new Error("a", { cause: new TypeError("b", { cause: "text" }) }));
 		const e = new Error("c"); e.cause = e; Promise.reject(e);
 		Promise.reject(Object.defineProperty(new Error("d"), "cause", { get() { throw 1 } }));`)
-	if len(w.logs) != 3 || !strings.Contains(w.logs[0], "Error: a\n") || strings.Count(w.logs[0], "\nCaused by: ") != 1 || !strings.Contains(w.logs[0], "\nCaused by: TypeError: b\n") ||
+	if len(w.logs) != 3 || !strings.Contains(w.logs[0], "Error: a\n") || strings.Count(w.logs[0], "\nCaused by: ") != 2 || !strings.Contains(w.logs[0], "\nCaused by: TypeError: b\n") || !strings.HasSuffix(w.logs[0], "\nCaused by: Error: text") ||
 		strings.Count(w.logs[2], "\nCaused by: Error: c\n") != maxCauses || strings.Contains(w.logs[1], "Caused") {
 		t.Fatalf("%q", w.logs)
+	}
+	// Causes that are no errors: the lines are those of wrangler 4.
+	for _, c := range [][2]string{{"{ code: 5 }", "Error: [object Object]"}, {`{ name: "N", message: "m" }`, "N: m"}, {"null", "Error: null"}, {"0", "Error: 0"}, {"[1, 2]", "Error: 1,2"}, {`""`, "Error"}, {"() => 1", "cause: () => 1"}} {
+		w := newWorld(t)
+		w.script(w.e.NewContext(RequestContext, ""), `Promise.reject(new Error("a", { cause: `+c[0]+` }));`)
+		if len(w.logs) != 1 || !strings.HasSuffix(w.logs[0], "\nCaused by: "+c[1]) {
+			t.Errorf("%s: %q", c[0], w.logs)
+		}
 	}
 }
 

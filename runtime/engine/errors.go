@@ -165,7 +165,11 @@ func (x *Errors) Logged(v goja.Value) string {
 		if v = x.cause(v); v == nil {
 			break
 		}
-		text += "\nCaused by: " + x.Stack(v)
+		if x.Is(v) {
+			text += "\nCaused by: " + x.Stack(v)
+		} else {
+			text += "\nCaused by: " + x.likeError(v)
+		}
 	}
 	out := len(text) - maxLogged
 	if out <= 0 {
@@ -175,17 +179,36 @@ func (x *Errors) Logged(v goja.Value) string {
 	return strings.ToValidUTF8(text[:maxLogged-end], "") + fmt.Sprintf("\n... %d bytes left out ...\n", out) + strings.ToValidUTF8(text[len(text)-end:], "")
 }
 
-// cause is the error in an error's property `cause` (ECMA-262, section 20.5.8.1), nil if
+// cause is what an error's property `cause` has (ECMA-262, section 20.5.8.1), nil if
 // there is none.
 func (x *Errors) cause(v goja.Value) (cause goja.Value) {
 	x.engine.vm.Try(func() {
 		if x.Is(v) {
-			if c := v.(*goja.Object).Get("cause"); c != nil && x.Is(c) {
+			if c := v.(*goja.Object).Get("cause"); c != nil && !goja.IsUndefined(c) {
 				cause = c
 			}
 		}
 	})
 	return cause
+}
+
+// likeError shows a cause that is no error as wrangler does: as one with its name and
+// message, if it has these, else with its text.
+func (x *Errors) likeError(v goja.Value) string {
+	name, message := "Error", x.engine.Text(v)
+	if obj, ok := v.(*goja.Object); ok {
+		x.engine.vm.Try(func() {
+			for property, to := range map[string]*string{"name": &name, "message": &message} { // order-independent: each sets its own
+				if text, is := obj.Get(property).(goja.String); is {
+					*to = text.String()
+				}
+			}
+		})
+	}
+	if message == "" {
+		return name
+	}
+	return name + ": " + message
 }
 
 // gojaFrame is a stack line as goja prints it: "at f (file:line:column(pc))"

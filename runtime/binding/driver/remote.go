@@ -1,6 +1,8 @@
 package driver
 
 import (
+	"fmt"
+
 	"github.com/dop251/goja"
 
 	"minido.dev/minido/runtime/cfapi"
@@ -41,8 +43,15 @@ func (r remote) Dup() event.Capability { return r }
 // Release implements event.Capability.
 func (r remote) Release() {}
 
-// Call implements event.Capability.
-func (r remote) Call(_ *event.Call, done func(*event.Payload, error)) { done(nil, r.err()) }
+// Call implements event.Capability. In the reference every member is a function, and so
+// has no members that can be called.
+func (r remote) Call(c *event.Call, done func(*event.Payload, error)) {
+	err := r.err()
+	if len(c.Path) > 1 {
+		err = &event.Error{Name: "TypeError", Message: fmt.Sprintf("The RPC receiver does not implement the method %q.", c.Path[1]), Remote: true}
+	}
+	done(nil, err)
+}
 
 // Fetch implements cfapi.Target.
 func (r remote) Fetch(_ *event.Request, done func(*event.Response, error)) (cancel func(error)) {
