@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"minido.dev/minido/durableobject"
+	"minido.dev/minido/runtime/event"
 )
 
 // delivery is one event on its way to an object. Immutable but for ticket,
@@ -15,10 +16,9 @@ type delivery struct {
 	stub   *stub
 	use    func(o *durableobject.Object)
 	failed func(error)
-	fetch  bool // it is one of fetch()
-	// unborn, if not nil, tells tail workers of an event for which the object could not be
-	// constructed.
-	unborn func(o *durableobject.Object)
+	// request or call is what it delivers, if it is one of these.
+	request *event.Request
+	call    *event.Call
 	// ticket counts the pool's deliveries. Those that wait for a realm go by it,
 	// so that one that an isolate gives back because it is being replaced does
 	// not fall behind later ones.
@@ -91,12 +91,13 @@ func (d *delivery) run(r *durableobject.Realm) {
 		s.object = o
 	}
 	if ev := o.Failure(); ev != nil {
-		if d.unborn != nil {
-			d.unborn(o)
-		}
 		var err error = ev
-		if d.fetch {
+		switch {
+		case d.request != nil:
+			durableobject.Unborn(o, d.request, d.request.Parent)
 			err = remote(ev)
+		case d.call != nil:
+			durableobject.Unborn(o, nil, d.call.Parent)
 		}
 		d.failed(err)
 		return

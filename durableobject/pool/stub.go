@@ -39,7 +39,7 @@ func (s *stub) Fetch(req *event.Request, done func(*event.Response, error)) (can
 }
 
 func (s *stub) fetch(req *event.Request, done func(*event.Response, error), cancel *atomic.Pointer[func(error)], attempt int) {
-	s.entry.ns.pool.deliver(&delivery{entry: s.entry, stub: s, fetch: true, use: func(o *durableobject.Object) {
+	s.entry.ns.pool.deliver(&delivery{entry: s.entry, stub: s, request: req, use: func(o *durableobject.Object) {
 		fn := o.Fetch(req, func(resp *event.Response, err error) {
 			if errors.Is(err, durableobject.ErrEvicted) && attempt < maxRedeliveries {
 				s.fetch(req, done, cancel, attempt+1)
@@ -48,7 +48,7 @@ func (s *stub) fetch(req *event.Request, done func(*event.Response, error), canc
 			done(resp, remote(err))
 		})
 		cancel.Store(&fn)
-	}, failed: func(err error) { done(nil, err) }, unborn: func(o *durableobject.Object) { durableobject.Unborn(o, req, req.Parent) }})
+	}, failed: func(err error) { done(nil, err) }})
 }
 
 // remote marks an error with which an object ends as thrown by the other side: so a fetch
@@ -67,7 +67,7 @@ func remote(err error) error {
 func (s *stub) Call(c *event.Call, done func(*event.Payload, error)) { s.call(c, done, 0) }
 
 func (s *stub) call(c *event.Call, done func(*event.Payload, error), attempt int) {
-	s.entry.ns.pool.deliver(&delivery{entry: s.entry, stub: s, use: func(o *durableobject.Object) {
+	s.entry.ns.pool.deliver(&delivery{entry: s.entry, stub: s, call: c, use: func(o *durableobject.Object) {
 		o.Call(c, func(p *event.Payload, err error) {
 			if errors.Is(err, durableobject.ErrEvicted) && attempt < maxRedeliveries {
 				s.call(c, done, attempt+1)
@@ -75,5 +75,5 @@ func (s *stub) call(c *event.Call, done func(*event.Payload, error), attempt int
 			}
 			done(p, err)
 		})
-	}, failed: func(err error) { done(nil, err) }, unborn: func(o *durableobject.Object) { durableobject.Unborn(o, nil, c.Parent) }})
+	}, failed: func(err error) { done(nil, err) }})
 }
