@@ -402,13 +402,8 @@ func (a *API) path(v goja.Value) []string {
 	return path
 }
 
-// Deliver runs fn as a turn of context c, or calls dead if the context has
+// deliverIn runs fn as a turn in a frame of a context, or calls dead if the context has
 // ended by then. Safe for concurrent use.
-func (a *API) Deliver(c *engine.Context, cause string, fn func(f *engine.Frame), dead func(error)) {
-	deliverIn(a, c.Frame(), cause, fn, dead)
-}
-
-// deliverIn is Deliver in a frame of the context.
 func deliverIn(a *API, f *engine.Frame, cause string, fn func(f *engine.Frame), dead func(error)) {
 	c := f.Context
 	err := a.Engine.PostLoop(func() {
