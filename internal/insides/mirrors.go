@@ -20,7 +20,7 @@ import (
 type words struct{ tab, data unsafe.Pointer }
 
 // OfInterface implements layout.Words.
-func (words) OfInterface() {}
+func (words) OfInterface() bool { return true }
 
 // gojaObject mirrors goja.Object.
 type gojaObject struct {

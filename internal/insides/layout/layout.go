@@ -107,10 +107,15 @@ func (l *Look) Mirrors(mirror, original reflect.Type) bool {
 	return same
 }
 
-// Words is a mirror of an interface value, whatever its type.
-type Words interface{ OfInterface() }
+// Words is a type whose values may mirror an interface value, whatever its type.
+type Words interface {
+	OfInterface() bool // it does
+}
 
-func isWords(t reflect.Type) bool { return t.Implements(reflect.TypeFor[Words]()) }
+func isWords(t reflect.Type) bool {
+	w, is := reflect.Zero(t).Interface().(Words)
+	return is && w.OfInterface()
+}
 
 // mirrored names what stands for a member of a mirror's type.
 func mirrored(t reflect.Type) string {
