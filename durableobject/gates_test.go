@@ -51,6 +51,7 @@ export class Gate extends DurableObject {
     await this.env.Gate.getByName("witness").set("seen", 1);
   }
   lend(to, cut) {
+    this.ctx.storage.put("before", to);
     return this.ctx.storage.transaction(async (txn) => {
       await txn.put("lent", to);
       const answer = await this.env.Gate.getByName(to).set("borrowed", 1);
@@ -175,6 +176,7 @@ func TestCallInTransaction(t *testing.T) {
 	w.Want(`{"ok":"ann"}`, "Gate/w/get", "lent")
 	w.Want(`{"err":{"name":"Error","message":"cut","remote":true}}`, "Gate/w/lend", "bob", true)
 	w.Want(`{"ok":"ann"}`, "Gate/w/get", "lent")
+	w.Want(`{"ok":"bob"}`, "Gate/w/get", "before")
 	w.Want(`{"ok":1}`, "Gate/bob/get", "borrowed")
 }
 

@@ -140,18 +140,18 @@ func replaced(table unsafe.Pointer, exec executing) instructionKind {
 func Instrument(program *goja.Program) bool {
 	j, a, c, it, en, cl, co, lp := &joined, &theAsyncs, &theCounting, &theIterations, &theEnumerations, &theClosures, &theCoercions, &theLoop
 	learn.Do(func() {
-		j.learn(&look{})
-		a.learn(&look{})
-		c.learn(&look{})
-		it.learn(&look{})
-		en.learn(&look{})
-		cl.learn(&look{})
-		co.learn(&look{})
-		lp.learn(&look{})
+		j.learn(looking(""))
+		a.learn(looking(""))
+		c.learn(looking(""))
+		it.learn(looking(""))
+		en.learn(looking(""))
+		cl.learn(looking(""))
+		co.learn(looking(""))
+		lp.learn(looking(""))
 		if lp.known {
 			lp.publish()
 			lp.bigOperators()
-			theWriting.learn(&look{})
+			theWriting.learn(looking(""))
 		}
 	})
 	if !j.known || program == nil {

@@ -1,6 +1,7 @@
 package insides
 
 import (
+	"reflect"
 	"sync"
 
 	"minido.dev/minido/internal/insides/layout"
@@ -9,7 +10,10 @@ import (
 // look is what a part is learnt with.
 type look struct{ layout.Look }
 
+// looking begins to look. The member wrong is taken for another than expected; "" is none.
+func looking(wrong string) *look { return &look{layout.Look{Interface: reflect.TypeFor[words](), Wrong: wrong}} }
+
 // learnt is a part's learning, done once, for the process.
 func learnt[T any](learn func(*look) T) func() T {
-	return sync.OnceValue(func() T { return learn(&look{}) })
+	return sync.OnceValue(func() T { return learn(looking("")) })
 }

@@ -19,9 +19,6 @@ import (
 // words are those of an interface value.
 type words struct{ tab, data unsafe.Pointer }
 
-// OfInterface implements layout.Words.
-func (words) OfInterface() bool { return true }
-
 // gojaObject mirrors goja.Object.
 type gojaObject struct {
 	self    words // the implementation

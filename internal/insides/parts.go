@@ -47,7 +47,7 @@ var parts = []part{
 // log. Safe for concurrent use; its list must not be changed.
 var Unknown = sync.OnceValue(func() (lines []string) {
 	for _, p := range parts {
-		l := &look{}
+		l := looking("")
 		if p.learn(l); !l.Known() {
 			lines = append(lines, fmt.Sprintf("the layout of %s's %s is unknown (%s is not as expected): %s", p.of, p.name, l.Lost, p.lost))
 		}

@@ -7,8 +7,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"minido.dev/minido/internal/insides/layout"
 )
 
 var update = flag.Bool("update", false, "write docs/insides.md anew")
@@ -35,14 +33,14 @@ func instrumented() bool { return Instrument(nil) }
 // know it, no other does, and none reads or writes a place that it has not checked.
 func TestAnyMemberMayBeWrong(t *testing.T) {
 	for _, p := range parts {
-		sound := &look{}
+		sound := looking("")
 		p.learn(sound)
 		if len(sound.Asked) == 0 {
 			t.Errorf("%s: nothing is looked at", p.name)
 		}
 		for _, entry := range sound.Asked {
 			member, _, _ := strings.Cut(entry, ": ")
-			l := &look{layout.Look{Wrong: member}}
+			l := looking(member)
 			if p.learn(l); l.Known() || l.Lost != member {
 				t.Errorf("%s without %s: lost %q", p.name, member, l.Lost)
 			}
@@ -52,52 +50,52 @@ func TestAnyMemberMayBeWrong(t *testing.T) {
 
 // The parts that are learnt with a wrong member say so.
 func TestUnknownParts(t *testing.T) {
-	if in := learnGoja(&look{layout.Look{Wrong: "goja.vm.stack"}}); in.Known {
+	if in := learnGoja(looking("goja.vm.stack")); in.Known {
 		t.Error("the virtual machine is known")
 	}
-	if learnKnownPlain(&look{layout.Look{Wrong: "goja.baseObject.values"}}).Known || learnFrames(&look{layout.Look{Wrong: "goja.StackFrame.funcName"}}) {
+	if learnKnownPlain(looking("goja.baseObject.values")).Known || learnFrames(looking("goja.StackFrame.funcName")) {
 		t.Error("values or frames are known")
 	}
-	if learnKnownMapNames(&look{layout.Look{Wrong: "the group of a map"}}).Known || learnViews(&look{layout.Look{Wrong: "goja.typedArrayObject.offset"}}).Known {
+	if learnKnownMapNames(looking("the group of a map")).Known || learnViews(looking("goja.typedArrayObject.offset")).Known {
 		t.Error("maps or views are known")
 	}
-	if learnKnownHalves(&look{layout.Look{Wrong: "goja.typedArray.less"}}).Known || len(learnIterators(&look{layout.Look{Wrong: "goja.orderedMapIter.cur"}}).Places) > 0 {
+	if learnKnownHalves(looking("goja.typedArray.less")).Known || len(learnIterators(looking("goja.orderedMapIter.cur")).Places) > 0 {
 		t.Error("typed arrays or iterators are known")
 	}
-	if learnNamed(&look{layout.Look{Wrong: "goja.baseObject.propNames"}}).Known || learnRegexps(&look{layout.Look{Wrong: "goja.regexpObject.standard"}}).ok {
+	if learnNamed(looking("goja.baseObject.propNames")).Known || learnRegexps(looking("goja.regexpObject.standard")).ok {
 		t.Error("names or regular expressions are known")
 	}
-	if learnKnownPromises(&look{layout.Look{Wrong: "goja.Promise.handled"}}).Known {
+	if learnKnownPromises(looking("goja.Promise.handled")).Known {
 		t.Error("promises are known")
 	}
-	if learnKnownNatives(&look{layout.Look{Wrong: "goja.nativeFuncObject.construct"}}).known {
+	if learnKnownNatives(looking("goja.nativeFuncObject.construct")).known {
 		t.Error("native functions are known")
 	}
-	if learnKnownThenables(&look{layout.Look{Wrong: "goja.Runtime.jobQueue"}}).Known {
+	if learnKnownThenables(looking("goja.Runtime.jobQueue")).Known {
 		t.Error("thenables are known")
 	}
 	j := &joining{}
-	if j.learn(&look{layout.Look{Wrong: "goja._add"}}); j.known {
+	if j.learn(looking("goja._add")); j.known {
 		t.Error("instructions are known")
 	}
 	a := &asyncs{}
-	if a.learn(&look{layout.Look{Wrong: "goja._loadSuper"}}); a.known {
+	if a.learn(looking("goja._loadSuper")); a.known {
 		t.Error("async functions are known")
 	}
 	c := &counting{}
-	if c.learn(&look{layout.Look{Wrong: "goja.vm.args"}}); c.known {
+	if c.learn(looking("goja.vm.args")); c.known {
 		t.Error("arguments are known")
 	}
 	lp := &loop{}
-	if lp.learn(&look{layout.Look{Wrong: "goja._op_lt"}}); lp.known {
+	if lp.learn(looking("goja._op_lt")); lp.known {
 		t.Error("the loop is known")
 	}
 	w := &writing{}
-	if w.learn(&look{layout.Look{Wrong: "goja.newRegexp"}}); w.known {
+	if w.learn(looking("goja.newRegexp")); w.known {
 		t.Error("programs are known")
 	}
 	it := &iterations{}
-	if it.learn(&look{layout.Look{Wrong: "goja.iterNext"}}); it.known {
+	if it.learn(looking("goja.iterNext")); it.known {
 		t.Error("iterations are known")
 	}
 }
@@ -118,7 +116,7 @@ func TestDocument(t *testing.T) {
 	}
 	var b strings.Builder
 	for _, p := range parts {
-		l := &look{}
+		l := looking("")
 		p.learn(l)
 		fmt.Fprintf(&b, "\n### %s%s (%s)\n\n- For: %s.\n- Without: %s.\n- Looked at:\n", strings.ToUpper(p.name[:1]), p.name[1:], p.of, p.uses, p.lost)
 		for _, entry := range l.Asked {

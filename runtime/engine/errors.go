@@ -197,12 +197,15 @@ func (x *Errors) cause(v goja.Value) (cause goja.Value) {
 func (x *Errors) likeError(v goja.Value) string {
 	name, message := "Error", x.engine.Text(v)
 	if obj, ok := v.(*goja.Object); ok {
-		x.engine.vm.Try(func() {
-			for property, to := range map[string]*string{"name": &name, "message": &message} { // order-independent: each sets its own
-				if text, is := obj.Get(property).(goja.String); is {
-					*to = text.String()
-				}
+		read := func(property, otherwise string) string {
+			if text, is := obj.Get(property).(goja.String); is {
+				return text.String()
 			}
+			return otherwise
+		}
+		x.engine.vm.Try(func() { // getters may throw
+			name = read("name", name)
+			message = read("message", message)
 		})
 	}
 	if message == "" {

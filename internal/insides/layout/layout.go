@@ -12,6 +12,9 @@ import (
 // Look compares what is there with what is expected, member by member, when a part
 // Is learnt. One goroutine uses it.
 type Look struct {
+	// Interface is the type that mirrors an interface value in the types that Mirrors is asked about.
+	Interface reflect.Type
+
 	Wrong string   // a member that is taken for another than expected: planted by a test
 	Asked []string // the members, as "type.member: type"
 	Lost  string   // the first that is not as expected; "" if all are
@@ -86,7 +89,7 @@ func (l *Look) Mirrors(mirror, original reflect.Type) bool {
 	switch {
 	case mirror == original:
 		return true
-	case isWords(mirror):
+	case mirror == l.Interface:
 		return original.Kind() == reflect.Interface
 	case mirror.Kind() == reflect.UnsafePointer:
 		return original.Kind() == reflect.Pointer || original.Kind() == reflect.Map
@@ -99,28 +102,18 @@ func (l *Look) Mirrors(mirror, original reflect.Type) bool {
 	for i := range mirror.NumField() {
 		m := mirror.Field(i)
 		o, found := original.FieldByName(m.Name)
-		same = l.Is(original.String()+"."+m.Name, mirrored(m.Type), found && m.Offset == o.Offset && (m.Type.Kind() == reflect.Struct && !isWords(m.Type) && m.Type != o.Type || l.Mirrors(m.Type, o.Type))) && same
-		if found && m.Type.Kind() == reflect.Struct && !isWords(m.Type) && m.Type != o.Type {
+		same = l.Is(original.String()+"."+m.Name, l.mirrored(m.Type), found && m.Offset == o.Offset && (m.Type.Kind() == reflect.Struct && m.Type != l.Interface && m.Type != o.Type || l.Mirrors(m.Type, o.Type))) && same
+		if found && m.Type.Kind() == reflect.Struct && m.Type != l.Interface && m.Type != o.Type {
 			same = l.Mirrors(m.Type, o.Type) && same
 		}
 	}
 	return same
 }
 
-// Words is a type whose values may mirror an interface value, whatever its type.
-type Words interface {
-	OfInterface() bool // it does
-}
-
-func isWords(t reflect.Type) bool {
-	w, is := reflect.Zero(t).Interface().(Words)
-	return is && w.OfInterface()
-}
-
 // mirrored names what stands for a member of a mirror's type.
-func mirrored(t reflect.Type) string {
+func (l *Look) mirrored(t reflect.Type) string {
 	switch {
-	case isWords(t):
+	case t == l.Interface:
 		return "an interface"
 	case t.Kind() == reflect.UnsafePointer:
 		return "a pointer or map"
