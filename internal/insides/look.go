@@ -1,7 +1,6 @@
 package insides
 
 import (
-	"reflect"
 	"sync"
 
 	"minido.dev/minido/internal/insides/layout"
@@ -11,7 +10,7 @@ import (
 type look struct{ layout.Look }
 
 // looking begins to look. The member wrong is taken for another than expected; "" is none.
-func looking(wrong string) *look { return &look{layout.Look{Interface: reflect.TypeFor[words](), Wrong: wrong}} }
+func looking(wrong string) *look { return &look{layout.Looking[words](wrong)} }
 
 // learnt is a part's learning, done once, for the process.
 func learnt[T any](learn func(*look) T) func() T {

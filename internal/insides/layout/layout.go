@@ -12,12 +12,17 @@ import (
 // Look compares what is there with what is expected, member by member, when a part
 // Is learnt. One goroutine uses it.
 type Look struct {
-	// Interface is the type that mirrors an interface value in the types that Mirrors is asked about.
-	Interface reflect.Type
-
 	Wrong string   // a member that is taken for another than expected: planted by a test
 	Asked []string // the members, as "type.member: type"
 	Lost  string   // the first that is not as expected; "" if all are
+
+	words reflect.Type // mirrors an interface value, of any type
+}
+
+// Looking begins to look. Words is the type that mirrors interface values in the types that
+// Mirrors is asked about.
+func Looking[Words any](wrong string) Look {
+	return Look{Wrong: wrong, words: reflect.TypeFor[Words]()}
 }
 
 // Known reports whether everything has been as expected so far.
@@ -89,7 +94,7 @@ func (l *Look) Mirrors(mirror, original reflect.Type) bool {
 	switch {
 	case mirror == original:
 		return true
-	case mirror == l.Interface:
+	case mirror == l.words:
 		return original.Kind() == reflect.Interface
 	case mirror.Kind() == reflect.UnsafePointer:
 		return original.Kind() == reflect.Pointer || original.Kind() == reflect.Map
@@ -102,8 +107,8 @@ func (l *Look) Mirrors(mirror, original reflect.Type) bool {
 	for i := range mirror.NumField() {
 		m := mirror.Field(i)
 		o, found := original.FieldByName(m.Name)
-		same = l.Is(original.String()+"."+m.Name, l.mirrored(m.Type), found && m.Offset == o.Offset && (m.Type.Kind() == reflect.Struct && m.Type != l.Interface && m.Type != o.Type || l.Mirrors(m.Type, o.Type))) && same
-		if found && m.Type.Kind() == reflect.Struct && m.Type != l.Interface && m.Type != o.Type {
+		same = l.Is(original.String()+"."+m.Name, l.mirrored(m.Type), found && m.Offset == o.Offset && (m.Type.Kind() == reflect.Struct && m.Type != l.words && m.Type != o.Type || l.Mirrors(m.Type, o.Type))) && same
+		if found && m.Type.Kind() == reflect.Struct && m.Type != l.words && m.Type != o.Type {
 			same = l.Mirrors(m.Type, o.Type) && same
 		}
 	}
@@ -113,7 +118,7 @@ func (l *Look) Mirrors(mirror, original reflect.Type) bool {
 // mirrored names what stands for a member of a mirror's type.
 func (l *Look) mirrored(t reflect.Type) string {
 	switch {
-	case t == l.Interface:
+	case t == l.words:
 		return "an interface"
 	case t.Kind() == reflect.UnsafePointer:
 		return "a pointer or map"
