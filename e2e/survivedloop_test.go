@@ -119,6 +119,13 @@ func loopMoments() []moment {
 // for them.
 func helperMoments() []moment {
 	const class, east, west = "Session", ".call-4-1", ".call-4-2"
+	// The lead waits for its sub-agents, of which one has ended unless both are at work.
+	leadWaits := func(o *subject, both bool) {
+		until(o.t, o.name+" waits for its sub-agents", func() bool {
+			b := o.loop().books()
+			return b.Session.Status == "paused" && len(b.Steps) == 4 && (both || len(b.Results) == 5)
+		})
+	}
 	// Both sub-agents stand at a label, unless one is to end; the lead waits.
 	helpers := func(label string, both bool) func(o *subject) {
 		return func(o *subject) {
@@ -131,10 +138,7 @@ func helperMoments() []moment {
 			for _, wait := range waits {
 				wait()
 			}
-			until(o.t, o.name+" waits for its sub-agents", func() bool {
-				b = o.loop().books()
-				return b.Session.Status == "paused" && len(b.Steps) == 4 && (both || len(b.Results) == 5)
-			})
+			leadWaits(o, both)
 		}
 	}
 	check := func(o *subject) {
@@ -144,7 +148,13 @@ func helperMoments() []moment {
 		helper.finishes(`"found walk east"`, o.blows)
 	}
 	lead := func(o *subject) { o.loop().finishes(errandAnswer, 0) }
-	again := func(o *subject) func() { return o.arm(o.name + east + "/call-1-1") }
+	again := func(o *subject) func() {
+		stands := o.arm(o.name + east + "/call-1-1")
+		return func() {
+			stands()
+			leadWaits(o, false) // the other one has ended: a lead that goes on just then would lose a run, too
+		}
+	}
 	return []moment{
 		{name: "while it waits for two sub-agents", class: class, stand: helpers("word/1/0", true), check: lead},
 		{name: "while it waits for one of two sub-agents", class: class, stand: helpers("call-1-1", false), check: lead},

@@ -22,7 +22,10 @@ func BenchmarkSend(b *testing.B) {
 	}, minidotest.Options{})
 	w.Do("GET", "http://localhost/?n=10", "")
 	b.ResetTimer()
-	if got := w.Do("GET", fmt.Sprintf("http://localhost/?n=%d", b.N), "").Text(); got != "sent" {
-		b.Fatal(got)
+	const most = 5000 // a request may have 10,000 subrequests
+	for left := b.N; left > 0; left -= most {
+		if got := w.Do("GET", fmt.Sprintf("http://localhost/?n=%d", min(left, most)), "").Text(); got != "sent" {
+			b.Fatal(got)
+		}
 	}
 }
