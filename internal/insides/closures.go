@@ -28,11 +28,16 @@ type closures struct {
 	stash, private          uintptr         // in the virtual machine: the variables and private names around
 	realm, prototype        uintptr         // in the runtime: its built-ins; among these: Function.prototype
 	ordinary                uintptr         // and Object.prototype
-	length, name            Name
-	names                   []unistring.String // both, shared
 	theirs                  *Goja
-	plain                   *Plain
-	seed                    uintptr
+	functionShape
+}
+
+// functionShape is what making a function of any kind needs to know.
+type functionShape struct {
+	length, name Name
+	names        []unistring.String // both, shared
+	plain        *Plain
+	seed         uintptr
 }
 
 // closureKind is a kind of function.
@@ -210,19 +215,24 @@ func assemble[R smallmaps.Room](c *closures, k *closureKind, n *gojaNewFunc, mac
 	if prototype == nil {
 		return nil
 	}
-	o := (*goja.Object)(unsafe.Pointer(&p.object))
-	p.object.runtime, p.object.self = runtime, words{k.object, unsafe.Pointer(fn)}
-	base := &fn.baseFuncObject.baseObject
-	base.class, base.val, base.prototype, base.extensible = "Function", o, prototype, true
-	length := &fn.baseFuncObject.lenProp
-	length.configurable, length.value = true, boxed(c.plain.integer, unsafe.Pointer(&n.length))
-	p.name.configurable, p.name.value = true, boxed(c.plain.ascii, unsafe.Pointer(&n.name))
-	base.values = p.values.Own(c.seed)
-	p.values.Add(0, c.length.Text, c.length.hash, boxed(c.plain.property, unsafe.Pointer(length)))
-	p.values.Add(1, c.name.Text, c.name.hash, boxed(c.plain.property, unsafe.Pointer(&p.name)))
-	base.propNames = c.names
+	o := shaped(&c.functionShape, p, runtime, prototype, words{k.object, unsafe.Pointer(fn)}, &fn.baseFuncObject, &n.length, (*string)(&n.name))
 	fn.stash, fn.privEnv = *(*unsafe.Pointer)(unsafe.Add(machine, c.stash)), *(*unsafe.Pointer)(unsafe.Add(machine, c.private))
 	fn.prg, fn.src, fn.strict = theWriting.latest(n.prg), n.source, n.strict
+	return o
+}
+
+// shaped is a function of its parts and its implementation, self, of which fn is the beginning. Its name is in ASCII.
+func shaped[R smallmaps.Room](s *functionShape, p *functionParts[R], vm *goja.Runtime, prototype *goja.Object, self words, fn *gojaBaseFunction, length *int, name *string) *goja.Object {
+	o := (*goja.Object)(unsafe.Pointer(&p.object))
+	p.object.runtime, p.object.self = vm, self
+	base := &fn.baseObject
+	base.class, base.val, base.prototype, base.extensible = "Function", o, prototype, true
+	fn.lenProp.configurable, fn.lenProp.value = true, boxed(s.plain.integer, unsafe.Pointer(length))
+	p.name.configurable, p.name.value = true, boxed(s.plain.ascii, unsafe.Pointer(name))
+	base.values = p.values.Own(s.seed)
+	p.values.Add(0, s.length.Text, s.length.hash, boxed(s.plain.property, unsafe.Pointer(&fn.lenProp)))
+	p.values.Add(1, s.name.Text, s.name.hash, boxed(s.plain.property, unsafe.Pointer(&p.name)))
+	base.propNames = s.names
 	return o
 }
 

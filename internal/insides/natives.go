@@ -7,7 +7,6 @@ import (
 	"github.com/dop251/goja"
 	"github.com/dop251/goja/unistring"
 
-	"minido.dev/minido/internal/insides/smallmaps"
 	"minido.dev/minido/internal/insides/texts"
 )
 
@@ -26,12 +25,9 @@ type gojaNative struct {
 
 // natives is what Maker.Native needs to know. Immutable.
 type natives struct {
-	known        bool
-	object       unsafe.Pointer // the method table of the implementation
-	length, name Name
-	names        []unistring.String // both, shared
-	seed         uintptr
-	plain        *Plain
+	known  bool
+	object unsafe.Pointer // the method table of the implementation
+	functionShape
 }
 
 // theNatives is learnt at the first call. Safe for concurrent use.
@@ -47,7 +43,7 @@ func learnKnownNatives(l *look) *natives {
 
 func learnNatives(l *look) *natives {
 	maps := TheMapNames()
-	n := &natives{plain: ThePlainLayout(), seed: maps.seed, names: maps.lengthAndName}
+	n := &natives{functionShape: functionShape{plain: ThePlainLayout(), seed: maps.seed, names: maps.lengthAndName}}
 	if !l.Is("goja.Object.self", "known", n.plain.Known) || !l.Is("maps", "known", maps.Known) {
 		return n
 	}
@@ -81,24 +77,12 @@ func (e *Maker) Native(fn Function, name string, length int) *goja.Object {
 // make makes one whose name is in ASCII.
 func (n *natives) make(e *Maker, fn Function, name string, length int) *goja.Object {
 	made := &struct {
-		object   gojaObject
-		native   gojaNative
-		nameProp gojaProperty
-		values   smallmaps.Map[[2]smallmaps.Slot]
-		name     string
-		length   int
-	}{name: name, length: length}
-	o := (*goja.Object)(unsafe.Pointer(&made.object))
-	made.object.runtime, made.object.self = e.vm, words{n.object, unsafe.Pointer(&made.native)}
+		functionParts[otherSlots]
+		native gojaNative
+		text   string
+		length int
+	}{text: name, length: length}
 	made.native.f = fn
-	base := &made.native.baseFuncObject.baseObject
-	base.class, base.val, base.prototype, base.extensible = "Function", o, functionPrototype(e.vm), true
-	lengthProp := &made.native.baseFuncObject.lenProp
-	lengthProp.configurable, lengthProp.value = true, boxed(n.plain.integer, unsafe.Pointer(&made.length))
-	made.nameProp.configurable, made.nameProp.value = true, boxed(n.plain.ascii, unsafe.Pointer(&made.name))
-	base.values = made.values.Own(n.seed)
-	made.values.Add(0, n.length.Text, n.length.hash, boxed(n.plain.property, unsafe.Pointer(lengthProp)))
-	made.values.Add(1, n.name.Text, n.name.hash, boxed(n.plain.property, unsafe.Pointer(&made.nameProp)))
-	base.propNames = n.names
-	return o
+	return shaped(&n.functionShape, &made.functionParts, e.vm, functionPrototype(e.vm), words{n.object, unsafe.Pointer(&made.native)},
+		&made.native.baseFuncObject, &made.length, &made.text)
 }
