@@ -1,6 +1,8 @@
 package durableobject
 
 import (
+	"errors"
+
 	"github.com/dop251/goja"
 
 	"minido.dev/minido/runtime/engine"
@@ -87,16 +89,19 @@ func (r *Realm) defineTxn() {
 }
 
 func (t *asyncTxn) rollback() {
-	t.rolledBack = true
-	if err := t.savepoint.Rollback(); err != nil {
+	if err := t.savepoint.Rollback(); errors.Is(err, sqlstore.ErrInnerSavepoint) {
+		t.o.realm.eng.Throw("Error", "Cannot roll back an outer transaction while a nested transaction is still running.")
+	} else if err != nil {
 		t.o.realm.storageError(err)
 	}
+	t.rolledBack = true
 	t.o.alarm.restore(t.alarm)
 }
 
 // transaction implements storage.transaction(): what was written before it
-// commits first; the closure is a critical section, so closures run one after
-// another and no other event sees what is not committed.
+// commits first, because the closure begins in a turn of its own; the closure is a
+// critical section, so closures run one after another and no other event sees what
+// is not committed.
 func (o *storage) transaction(closure goja.Value) goja.Value {
 	r := o.realm
 	if !engine.IsCallable(closure) {
@@ -108,9 +113,7 @@ func (o *storage) transaction(closure goja.Value) goja.Value {
 	o.enter(frame, func(inside *engine.Frame, s *critical) {
 		r.eng.Turns.After(func() {
 			r.eng.Turns.Enter(inside, r.eng.Cause(), func() {
-				if o.storage.txns == 0 && o.db().Dirty() {
-					o.commitNow()
-				}
+				o.mayUseStorage()
 				o.runTransaction(s, closure, resolve, reject)
 			})
 		})

@@ -74,6 +74,10 @@ var errReset = refuse("SQLite query was canceled because the database was delete
 // before the owner called Commit, which fails, or Rollback.
 var ErrTransactionLost = errors.New("the transaction was rolled back by an earlier error")
 
+// ErrInnerSavepoint is wrapped by the end of a savepoint inside of which another
+// one is open; both go on.
+var ErrInnerSavepoint = errors.New("is not the innermost savepoint")
+
 // refuse makes an error of the store's own for user code.
 func refuse(text string) *SQLError { return &SQLError{text: text} }
 

@@ -195,7 +195,7 @@ func (s *Store) Rollback() error {
 
 // Savepoint is a nested transaction: transactionSync, or an asynchronous
 // transaction() whose owner does not call Commit until it has ended. End it with
-// Release or Rollback; later calls do nothing. Loop-confined.
+// Release or Rollback, after those inside of it; later calls do nothing. Loop-confined.
 type Savepoint struct {
 	s    *Store
 	name string
@@ -229,7 +229,7 @@ func (sp *Savepoint) end(verbs ...string) error {
 		return nil
 	}
 	if n := len(s.txn.savepoints); n == 0 || s.txn.savepoints[n-1] != sp {
-		return fmt.Errorf("sqlstore: %s is not the innermost savepoint", sp.name)
+		return fmt.Errorf("sqlstore: %s %w", sp.name, ErrInnerSavepoint)
 	}
 	if err := s.checkLost(); err != nil {
 		sp.pop()
