@@ -28,6 +28,7 @@ type alarmState struct {
 	handling bool  // the handler is being called
 	at       int64 // the time whose handler runs
 	deferred bool  // the row still holds the running alarm: getAlarm() says null
+	held     bool  // so does the committed row
 }
 
 // pending is the part of the state that a rolled back transaction restores.
@@ -41,8 +42,11 @@ func (a *alarmState) pending() pendingAlarm {
 }
 
 func (a *alarmState) restore(p pendingAlarm) {
-	if !a.handling { // the handler has ended meanwhile
+	if !a.handling && p.deferred { // the handler has ended meanwhile
 		p.deferred = false
+		if a.changed { // by deleting its row, which is back: the index has heard that it is done
+			p.changed, p.rearmed, p.next = true, true, a.row
+		}
 	}
 	a.changed, a.rearmed, a.deferred, a.next = p.changed, p.rearmed, p.deferred, p.next
 }
@@ -69,7 +73,7 @@ func same(a, b *int64) bool { return a == nil && b == nil || a != nil && b != ni
 
 func (a *alarmState) committed() {
 	if a.changed {
-		a.row, a.changed, a.rearmed = a.next, false, false
+		a.row, a.changed, a.rearmed, a.held = a.next, false, false, false
 	}
 }
 
@@ -273,7 +277,7 @@ func (o *wakeUp) alarmDue(finish func(AlarmResult, error)) bool {
 
 func (o *wakeUp) runAlarm(retryCount int, inv *isolate.Invocation, finish func(AlarmResult, error)) {
 	r, a := o.realm, &o.alarm.alarmState
-	a.handling, a.deferred, a.at = true, true, *o.currentAlarm()
+	a.handling, a.deferred, a.held, a.at = true, true, true, *o.currentAlarm()
 	limit := r.eng.Timers.Set(alarmLimit, false, func() {
 		o.fail(&event.Error{Message: "Alarm exceeded its allowed execution time of 15 minutes.", ObjectReset: true, Overloaded: true})
 	})
@@ -340,7 +344,7 @@ func (o *wakeUp) forgetAlarm() {
 // dropAlarm deletes the row of an alarm that is not tried again, of an object
 // that is about to end and loses everything else that it has not committed.
 func (o *wakeUp) dropAlarm() {
-	if !o.alarm.deferred || o.store == nil {
+	if !o.alarm.held || o.store == nil {
 		return
 	}
 	err := o.store.Rollback()

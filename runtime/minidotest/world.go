@@ -44,6 +44,10 @@ type Options struct {
 	SyncFull bool
 	// SyncTakes is how long syncs take; see world.Options.
 	SyncTakes time.Duration
+	// Explains has effect points say where in the source they come from (killpoint.Point.Site).
+	Explains bool
+	// Turns, if not nil, is told of turns and syncs.
+	Turns engine.TurnObserver
 	// Disk, if not nil, is asked before each write to an object's database and
 	// makes it fail with its error.
 	Disk func() error
@@ -118,7 +122,7 @@ func Open(t testing.TB, o Options) (*World, error) {
 	}
 	options := world.Options{Amend: o.Amend,
 		Config: config.Options{Dir: project, Vars: o.Vars}, Others: others, Seed: o.Seed, Dir: o.Dir, CacheDir: t.TempDir(), Bundles: o.bundles,
-		Eviction: o.policy(), Limits: sqlstore.Prod, Disk: o.Disk, Power: o.Power, SyncTakes: o.SyncTakes, SyncFull: o.SyncFull, Start: o.Start, TurnLimit: o.TurnLimit, Heap: o.Heap,
+		Eviction: o.policy(), Limits: sqlstore.Prod, Disk: o.Disk, Power: o.Power, SyncTakes: o.SyncTakes, Explains: o.Explains, Turns: o.Turns, SyncFull: o.SyncFull, Start: o.Start, TurnLimit: o.TurnLimit, Heap: o.Heap,
 		Network: func(x *world.World) { w.world, w.Net, w.clock = x, x.Net, x.Clock() },
 		Record:  func(line string) { w.History = append(w.History, line) },
 		Wreck: func() string {

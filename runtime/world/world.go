@@ -80,6 +80,8 @@ type Options struct {
 	Interfere func(killpoint.Point) error
 	// Explains has effect points say where in the source they come from.
 	Explains bool
+	// Turns, if not nil, is told of turns and syncs.
+	Turns engine.TurnObserver
 	// Record is Sim.Record.
 	Record func(line string)
 	// Point, if not nil, is called for each effect point, with its Moment.
@@ -209,7 +211,7 @@ func (w *World) start() (err error) {
 		Scheduler: w.scope, Drive: w.Until, Entropy: chance, Dialer: &dialer{w}, AI: o.AI, Ahead: o.Ahead,
 		Points: w.points, TurnLimit: o.TurnLimit, Machine: clock.Real{}, Heap: o.Heap,
 		Sync: mode, Limits: o.Limits, Disk: o.Disk, Files: w.files, Eviction: o.Eviction, Skew: o.Skew,
-		Amend: o.Amend, RunsTests: o.RunsTests, Patience: o.Patience,
+		Amend: o.Amend, RunsTests: o.RunsTests, Patience: o.Patience, Turns: o.Turns,
 		Console: func(level engine.Level, c *engine.Context, text string) {
 			note("log " + text)
 			if o.Console != nil {
