@@ -2,6 +2,7 @@ package durableobject_test
 
 import (
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -9,7 +10,10 @@ import (
 	"testing"
 	"time"
 
+	"minido.dev/minido/durableobject/objectid"
+	"minido.dev/minido/internal/entropy"
 	"minido.dev/minido/internal/killpoint"
+	"minido.dev/minido/internal/sqlite"
 	"minido.dev/minido/runtime/minidotest"
 )
 
@@ -191,5 +195,85 @@ func testFacetsSurviveDeath(t *testing.T, d minidotest.Death) {
 			t.Errorf("%s: after %d steps the alarm saw %s, facet two has %s", where, acked, seen, two)
 		}
 		w.Stop()
+	}
+}
+
+// parentFile opens the database of Parent/a, whose server has stopped.
+func parentFile(t *testing.T, w *minidotest.World) (c *sqlite.Conn, base string) {
+	t.Helper()
+	base = filepath.Join(w.Dir(), "v3", "do", "test-Parent", objectid.NewNamespace("test-Parent").FromName("a").String())
+	c, err := sqlite.Open(sqlite.Options{Path: base + ".sqlite", Now: w.Clock().Now, Rand: entropy.NewSeeded(1)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Close() })
+	return c, base
+}
+
+// A deletion of facets that a death has interrupted is finished when their object starts, once; one
+// that cannot be finished is the reason why the object does not start.
+func TestInterruptedDeletionIsFinished(t *testing.T) {
+	const pending = "INSERT INTO _cf_METADATA VALUES (0x6d696e69646f01, 1)"
+	for _, c := range []struct{ what, sql, refusal string }{
+		{"it is finished", pending, ""},
+		{"nothing is pending", "SELECT 1", ""},
+		{"a facet's file cannot go", pending, "directory not empty"},
+		{"the end cannot be written", pending + "; CREATE TRIGGER tr BEFORE UPDATE ON _cf_METADATA BEGIN SELECT raise(ABORT, 'read only'); END", "read only"},
+		{"it cannot be committed", pending, "database or disk is full"},
+		{"it cannot be read", "ALTER TABLE _cf_METADATA RENAME COLUMN value TO other", "no such column: value"},
+		{"the alarm cannot be read", "DROP TABLE _cf_METADATA; CREATE TABLE _cf_METADATA (key INTEGER PRIMARY KEY, raw); INSERT INTO _cf_METADATA VALUES (1, 1); ALTER TABLE _cf_METADATA ADD COLUMN value AS (CASE WHEN key = 1 THEN abs(-9223372036854775807 - raw) END)", "integer overflow"},
+	} {
+		t.Run(c.what, func(t *testing.T) {
+			var fault error
+			w := minidotest.NewWorker(t, facetFamily, minidotest.Options{Disk: func() error { return fault }})
+			w.Want(`{"ok":"started"}`, "Parent/a/start")
+			w.Stop()
+			conn, base := parentFile(t, w)
+			if err := errors.Join(conn.Exec(c.sql), conn.Close()); err != nil {
+				t.Fatal(err)
+			}
+			if c.what == "a facet's file cannot go" {
+				if err := errors.Join(os.Remove(base+".1.sqlite"), os.MkdirAll(filepath.Join(base+".1.sqlite", "full"), 0o700)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			w = minidotest.NewWorld(t, w.Options())
+			if c.what == "it cannot be committed" {
+				fault = sqlite.ErrDiskFull
+			}
+			begin := len(w.History)
+			got := w.Call("Parent/a/left")
+			if c.refusal != "" {
+				if !strings.Contains(got, c.refusal) {
+					t.Fatalf("got %s, want %s", got, c.refusal)
+				}
+				if fault == nil {
+					return
+				}
+				fault = nil
+				got = w.Call("Parent/a/left")
+			}
+			want, commits := `{"ok":[0,0,0]}`, 1
+			if c.what == "nothing is pending" {
+				want, commits = `{"ok":[1,2,3]}`, 0
+			}
+			n := 0
+			for _, line := range w.History[begin:] {
+				if strings.Contains(line, "commit:after(Parent/a)/start") {
+					n++
+				}
+			}
+			if got != want || n != commits {
+				t.Errorf("got %s, want %s; %d commits at the start, want %d", got, want, n, commits)
+			}
+			if err := w.Evict("Parent", "a"); err != nil {
+				t.Fatal(err)
+			}
+			begin = len(w.History)
+			w.Want(want, "Parent/a/left")
+			if after(w, begin, "commit:after(Parent/a)/start") >= 0 {
+				t.Error("the next start deletes again")
+			}
+		})
 	}
 }

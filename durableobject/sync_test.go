@@ -10,7 +10,9 @@ import (
 	"testing"
 	"time"
 
+	"minido.dev/minido/durableobject/objectid"
 	"minido.dev/minido/internal/killpoint"
+	"minido.dev/minido/runtime/engine"
 	"minido.dev/minido/runtime/minidotest"
 )
 
@@ -82,6 +84,133 @@ func TestOutputsWaitForTheSync(t *testing.T) {
 		if syncs := len(w.Logged("step sync Counter/a")); syncs >= 11 {
 			t.Errorf("seed %d: %d syncs of 11 commits", seed, syncs)
 		}
+	}
+}
+
+// Frames leave after a sync that began when their own commit was done: one that began before
+// lets out those of its commits alone.
+func TestFramesWaitForTheSync(t *testing.T) {
+	between := 0 // commits between the begin of a sync and the frames that it lets out
+	for seed := range uint64(6) {
+		w := minidotest.NewWorker(t, socketWorker, minidotest.Options{Seed: seed, SyncFull: true})
+		c := room(w, "a/x")
+		c.Want("put 0", "put 0")
+		begin := len(w.History) - 1
+		const messages = 12
+		for i := range messages {
+			c.Send(fmt.Sprint("put ", i))
+		}
+		c.Next(messages)
+		commits, synced, frames := 0, 0, 0
+		for _, line := range w.History[begin+1:] {
+			switch {
+			case strings.Contains(line, "commit:after(Room/a)"):
+				commits++
+			case strings.Contains(line, "step sync Room/a"):
+				synced = commits
+			case strings.Contains(line, "frame:before(Room/a)"):
+				if frames++; frames > synced {
+					t.Errorf("seed %d: frame %d leaves when %d commits are synced", seed, frames, synced)
+				}
+				if commits > synced {
+					between++
+				}
+			}
+		}
+		if commits != messages || frames != messages {
+			t.Errorf("seed %d: %d commits, %d frames:\n%s", seed, commits, frames, strings.Join(w.History[begin:], "\n"))
+		}
+	}
+	if between == 0 {
+		t.Error("no commit came while a sync ran")
+	}
+}
+
+// syncsSeen is a TurnObserver.
+type syncsSeen struct{ released []int }
+
+func (*syncsSeen) Watching() bool          { return true }
+func (*syncsSeen) Turn(*engine.TurnReport) {}
+func (s *syncsSeen) Synced(_ string, _ time.Duration, released int) {
+	s.released = append(s.released, released)
+}
+
+// A write is synced once, a read not at all, and nothing is where commits sync by themselves; who
+// watches is told of each sync and of the outputs that it lets out.
+func TestSyncsAreForWrites(t *testing.T) {
+	for _, full := range []bool{true, false} {
+		var seen syncsSeen
+		w := minidotest.NewWorker(t, socketWorker, minidotest.Options{SyncFull: full, Turns: &seen})
+		c := room(w, "a/x")
+		for _, step := range []struct {
+			text  string
+			syncs int
+		}{{"put 0", 1}, {"life", 0}, {"put 1", 1}} {
+			seen.released = nil
+			begin := len(w.History)
+			c.Ask(step.text)
+			w.Advance(time.Second)
+			syncs := 0
+			for _, line := range w.History[begin:] {
+				if strings.Contains(line, "step sync Room/a") {
+					syncs++
+				}
+			}
+			if want := step.syncs; !full && syncs > 0 || full && (syncs != want || !slices.Equal(seen.released, slices.Repeat([]int{1}, want))) {
+				t.Errorf("full %v, %s: %d syncs, told of %v", full, step.text, syncs, seen.released)
+			}
+		}
+	}
+}
+
+// A sync that fails is not told of, and an alarm that waited for it stays in the index.
+func TestFailedSyncOfAnAlarm(t *testing.T) {
+	for _, method := range []string{"unset", "put"} {
+		var seen syncsSeen
+		w := minidotest.NewWorker(t, rowWorker, minidotest.Options{SyncFull: true, Turns: &seen})
+		w.Want(`{"ok":null}`, "R/a/set", 60_000)
+		log := filepath.Join(w.Dir(), "v3", "do", "test-R", objectid.NewNamespace("test-R").FromName("a").String()+".sqlite-wal")
+		if err := errors.Join(os.Rename(log, log+"-moved"), os.Mkdir(log, 0o700)); err != nil {
+			t.Skip("the system does not let go of the name: ", err)
+		}
+		seen.released = nil
+		if got := w.Call("R/a/"+method, 1); !strings.Contains(got, "sqlstore: sync") {
+			t.Errorf("%s: %s", method, got)
+		}
+		if names := indexed(w, "R"); !slices.Equal(names, []string{"a"}) || len(seen.released) > 0 {
+			t.Errorf("%s: the index has %q, %d syncs were told of", method, names, len(seen.released))
+		}
+	}
+}
+
+// What left after storage.sync() depends on nothing that is not committed, so that it is out although
+// the rest of the turn is lost.
+func TestOutputsAfterSync(t *testing.T) {
+	w := minidotest.NewWorker(t, syncWorker+`
+Counter.prototype.fetch = function () { const [a, b] = Object.values(new WebSocketPair()); this.ctx.acceptWebSocket(b); return new Response(null, { status: 101, webSocket: a }); };
+Counter.prototype.webSocketMessage = async function (ws) { this.add(); await this.ctx.storage.sync(); ws.send("out"); this.add(); ws.send("lost"); this.ctx.abort("over"); };
+`, minidotest.Options{Seed: 1})
+	c := w.Dial("http://localhost/fetch/Counter/a/")
+	c.Send("go")
+	if err := w.Until(func() bool { return c.Closed != nil }); err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(c.Messages, []string{"out"}) {
+		t.Errorf("the client has %q", c.Messages)
+	}
+	w.Want(`{"ok":1}`, "Counter/a/peek")
+}
+
+// An object that crashes at its commit is lost to who called it, and not its last good state.
+func TestCrashAtACommit(t *testing.T) {
+	for at, kept := range map[string]string{"commit:before()/rpc": "1", "commit:after()/rpc": "2"} { // order-independent: each has a world of its own
+		w := minidotest.NewWorker(t, syncWorker, minidotest.Options{Seed: 1})
+		w.Want(`{"ok":1}`, "Counter/a/add")
+		if err := w.Server.Points().Arm("Counter/a", at, func(killpoint.Point) {}); err != nil {
+			t.Fatal(err)
+		}
+		w.Want(`{"err":{"name":"Error","message":"Network connection lost.","retryable":true}}`, "Counter/a/add")
+		w.Want(`{"ok":`+kept+`}`, "Counter/a/peek")
 	}
 }
 

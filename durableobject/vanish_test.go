@@ -61,3 +61,21 @@ func TestFilesVanish(t *testing.T) {
 		})
 	}
 }
+
+// A new alarm for which there is no index any more resets its object, and names the index, whether it is
+// earlier or later than the one before.
+func TestIndexVanishes(t *testing.T) {
+	for _, ms := range []int{1000, 7_200_000} {
+		w := minidotest.NewWorker(t, rowWorker, minidotest.Options{})
+		w.Want(`{"ok":null}`, "R/a/set", 3_600_000)
+		if err := os.Remove(filepath.Join(w.Dir(), "v3", "do", "test-R", "metadata.sqlite")); err != nil {
+			t.Skip("the system does not let go of the name: ", err)
+		}
+		if got := w.Call("R/a/set", ms); !strings.HasPrefix(got, `{"err":{"name":"Error","message":"alarm index: alarms: write `) {
+			t.Errorf("%d ms: %s", ms, got)
+		}
+		if lines := w.Logged("log R/a: alarm index: "); len(lines) != 1 {
+			t.Errorf("%d ms: the log has %q", ms, lines)
+		}
+	}
+}

@@ -6,7 +6,8 @@
 // calls and errors, returns at once. First each test of the target's packages runs
 // by itself, to learn what it covers and how long it takes (plan.go). Then all
 // mutants are built into one binary for each package of tests (schemata.go), and for
-// each the tests that cover it run, the quickest first. What a run has found stands
+// each the tests that cover it run: those first that have killed it before the code
+// changed, or others of its function, then the quickest. What a run has found stands
 // in the results file, under the name of the mutant and sums of the code and the
 // tests: a run that was stopped goes on where it was, and after a change of the tests
 // what lived is tried again. (What a test has killed stays killed: delete the file
@@ -35,6 +36,7 @@ func main() {
 	flag.StringVar(&o.results, "results", "minido-out/mutants.jsonl", "what earlier runs found")
 	flag.StringVar(&o.plan, "plan", "minido-out/mutants-tests.jsonl", "what each test covers, from an earlier run")
 	flag.StringVar(&o.only, "only", "", "only mutants whose name contains this")
+	flag.BoolVar(&o.core, "core", false, "only mutants of the commit path itself and of the index of alarms")
 	flag.IntVar(&o.parallel, "parallel", 1, "mutants at the same time")
 	flag.IntVar(&o.most, "most", 0, "test at most this many; 0: all")
 	flag.DurationVar(&o.budget, "budget", 30*time.Second, "of tests, by package, for each mutant without a name")
@@ -56,7 +58,7 @@ type options struct {
 	top, results, plan, only string
 	parallel, most           int
 	budget, limit, longest   time.Duration
-	list                     bool
+	core, list               bool
 	clock                    clock.Clock
 }
 
@@ -76,7 +78,7 @@ func run(o options) (alive int, err error) {
 	}
 	wanted := jobs[:0]
 	for _, j := range jobs {
-		if strings.Contains(j.name(), o.only) {
+		if strings.Contains(j.name(), o.only) && (!o.core || isCore(j.File)) {
 			wanted = append(wanted, j)
 		}
 	}

@@ -131,7 +131,7 @@ func (m *mutator) visit(n ast.Node) bool {
 	case *ast.CaseClause:
 		m.statements(n.Body)
 	case *ast.IfStmt:
-		if strings.Contains(m.text(n.Cond), "planted.") { // false in every build but one for tests
+		if m.planted(n) {
 			return false
 		}
 		m.negate(n.Cond)
@@ -151,6 +151,13 @@ func (m *mutator) visit(n ast.Node) bool {
 		}
 	}
 	return true
+}
+
+// planted reports whether a statement is a planted bug, whose condition is false in every
+// build but one for tests.
+func (m *mutator) planted(s ast.Stmt) bool {
+	n, ok := s.(*ast.IfStmt)
+	return ok && strings.Contains(m.text(n.Cond), "planted.")
 }
 
 // early makes the function end before it has done anything.
@@ -222,11 +229,11 @@ func (m *mutator) binary(n *ast.BinaryExpr) {
 // the next one.
 func (m *mutator) statements(list []ast.Stmt) {
 	for i, s := range list {
-		if !deletable(s) {
+		if !deletable(s) || m.planted(s) {
 			continue
 		}
 		m.add("delete", s, "")
-		if i+1 < len(list) && swappable(s) && swappable(list[i+1]) {
+		if i+1 < len(list) && swappable(s) && swappable(list[i+1]) && !m.planted(list[i+1]) {
 			next := list[i+1]
 			from, to := m.offset(s.Pos()), m.offset(next.End())
 			m.addRange("swap", from, to, m.text(next)+"\n"+m.text(s))

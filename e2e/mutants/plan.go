@@ -82,8 +82,8 @@ func sumOf(files []string) (uint32, error) {
 var testFunction = lazyregexp.New(`(?m)^func ((?:Test|Fuzz)\w*)\(`)
 
 // testFiles are the sums of the files of a package's tests.
-func testFiles(top, pkg string) (map[string]uint32, error) {
-	files, err := filepath.Glob(filepath.Join(top, pkg, "*_test.go"))
+func (r *runner) testFiles(pkg string) (map[string]uint32, error) {
+	files, err := filepath.Glob(filepath.Join(r.top, pkg, "*_test.go"))
 	if err != nil {
 		return nil, err
 	}
@@ -93,6 +93,7 @@ func testFiles(top, pkg string) (map[string]uint32, error) {
 		if err != nil {
 			return nil, err
 		}
+		r.rapid[pkg] = r.rapid[pkg] || strings.Contains(string(src), `"pgregory.net/rapid"`)
 		for _, m := range testFunction.FindAllStringSubmatch(string(src), -1) {
 			sums[m[1]] = crc32.ChecksumIEEE(src)
 		}
@@ -127,7 +128,7 @@ func (r *runner) learn() error {
 }
 
 func (r *runner) learnPackage(pkg string, known map[string]testCase, out *os.File) error {
-	sums, err := testFiles(r.top, pkg)
+	sums, err := r.testFiles(pkg)
 	if err != nil {
 		return err
 	}

@@ -1,20 +1,24 @@
 package main
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // packages have the tests that guard the targets, the quickest first.
-var packages = []string{"./sqlstore", "./alarms", "./durableobject"}
+var packages = []string{"./sqlstore", "./alarms", "./durableobject", "./runtime/engine"}
 
 // target is code to mutate; no names of functions mean all.
 type target struct {
 	file  string
 	funcs []string
+	core  bool // the path of a commit itself, or the index of alarms: see -core
 }
 
 var targets = []target{
-	{file: "sqlstore/txn.go"},
-	{file: "sqlstore/sync.go"},
-	{file: "sqlstore/store.go", funcs: strings.Fields("Open setUp Close Drop end")},
+	{file: "sqlstore/txn.go", core: true},
+	{file: "sqlstore/sync.go", core: true},
+	{file: "sqlstore/store.go", funcs: strings.Fields("Open setUp Close Drop end"), core: true},
 	{file: "sqlstore/history.go"},
 	{file: "sqlstore/segment.go"},
 	{file: "sqlstore/walfile.go"},
@@ -23,14 +27,19 @@ var targets = []target{
 	{file: "sqlstore/deleteall.go"},
 	{file: "sqlstore/facets.go"},
 	{file: "sqlstore/facetsum.go"},
-	{file: "durableobject/object.go", funcs: strings.Fields("Commit commit seal startSync synced commitNow wrote unconfirmedIf recover failWith finish")},
-	{file: "durableobject/gate.go"},
-	{file: "durableobject/txn.go"},
-	{file: "durableobject/alarm.go", funcs: strings.Fields("pending restore indexWrites same committed loadAlarm currentAlarm setAlarm deleteAlarm alarmDue forgetAlarm dropAlarm")},
-	{file: "runtime/engine/context.go", funcs: strings.Fields("MarkDirty MarkUnconfirmed ClearDirty Emit Holds HoldBack LetGo HeldBack release")},
-	{file: "alarms/index.go"},
+	{file: "durableobject/object.go", funcs: strings.Fields("Commit commit seal startSync synced commitNow wrote unconfirmedIf recover failWith finish"), core: true},
+	{file: "durableobject/gate.go", core: true},
+	{file: "durableobject/txn.go", core: true},
+	{file: "durableobject/alarm.go", funcs: strings.Fields("pending restore indexWrites same committed loadAlarm currentAlarm setAlarm deleteAlarm alarmDue forgetAlarm dropAlarm"), core: true},
+	{file: "runtime/engine/context.go", funcs: strings.Fields("MarkDirty MarkUnconfirmed ClearDirty Emit Holds HoldBack LetGo HeldBack release"), core: true},
+	{file: "alarms/index.go", core: true},
 	{file: "alarms/scheduler.go"},
 	{file: "alarms/deliver.go"},
+}
+
+// isCore reports whether a file is a core target.
+func isCore(file string) bool {
+	return slices.ContainsFunc(targets, func(t target) bool { return t.core && t.file == file })
 }
 
 // named are mutants by hand: mistakes that somebody could make, each of which
