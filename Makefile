@@ -37,7 +37,7 @@ VITEST := vitest/bundled/made/vitest.json.gz
 CODECS := runtime/binding/images/picture/codecs/made/webp.wasm.gz
 BUNDLED := $(VITEST) $(CODECS)
 
-.PHONY: preludes dashboard-cost differential-calls demo-binary alone behind plain-built race-built strangers pairs dead fuzz fuzz-syntax help demo test compiled check short formatted lint-changed unit plain race e2e hostile soak campaign points equivalence swarm cycles build npm release release-check npm-pack npm-versions release-start release-start-windows vet-systems newest docs docs-test recording bench load differential lint clean
+.PHONY: analyzed preludes dashboard-cost differential-calls demo-binary alone behind plain-built race-built strangers pairs dead fuzz fuzz-syntax help demo test compiled check short formatted lint-changed unit plain race e2e hostile soak campaign points equivalence swarm cycles build npm release release-check npm-pack npm-versions release-start release-start-windows vet-systems newest docs docs-test recording bench load differential lint clean
 
 help:
 	@echo 'make demo          watch a real agent die by SIGKILL in mid-fiber, and recover'
@@ -98,7 +98,7 @@ demo-binary:
 # of alone: those that measure time or start processes need the machine. Each part's output
 # is printed when it has ended.
 test:
-	@failed=; for parts in '-j2 compiled npm' build '-j2 e2e behind' '-j2 plain alone' race; do \
+	@failed=; for parts in '-j2 compiled npm' '-j2 e2e behind' '-j2 plain alone' race; do \
 		$(MAKE) --no-print-directory -k --output-sync=target $$parts || failed=yes; done; test -z "$$failed"
 
 # What needs no npm package is compiled while npm downloads.
@@ -106,8 +106,8 @@ compiled: preludes
 	$(FRUGAL) $(GO) build ./sqlstore/... ./durableobject/... ./runtime/... ./chaos/...
 
 # One part at a time: two would take the second job, for which the end-to-end tests wait.
-behind:
-	@failed=; for part in lint dead plain-built race-built; do \
+behind: $(BUNDLED) preludes
+	@failed=; for part in analyzed dead plain-built race-built; do \
 		nice -n 19 $(MAKE) --no-print-directory $$part || failed=yes; done; test -z "$$failed"
 
 # Tests are linked without symbols and debug information, which is faster; go vet is in lint.
@@ -141,10 +141,13 @@ ONE_GOROUTINE := $(ONE_GOROUTINE)|/runtime/bundle/(mend|sourcemap|toplevel)$$|/r
 ONE_GOROUTINE := $(ONE_GOROUTINE)|/runtime/binding/([^b].*)$$
 UNITS := $(GO) list ./... | grep -v '/e2e\(/\|$$\)\|/internal/house$$'
 
-# So do these tests, in packages whose others don't.
+# So do these tests, in packages whose others don't, or nearly all of their time is one goroutine's.
 ALONE := ^(TestLivingSystems|TestFaultsInSimulation|TestPowerTakesUnconfirmedWrites|TestToldAfterDeath|TestTooManyOrders|TestEnumerateVersions)$$|^TestPowerLossLosesNothing$$
 ALONE := $(ALONE)|^(TestSkewedClocks|TestSkewFindsAlarmsThatRingBeforeTheirTime|TestSkewMovesAlarmsAgainstClients|TestDeathsBetweenSteps(AreFew)?|TestInferredInvariants(Broken)?)$$
-ALONE_IN := ./chaos/campaign ./chaos/cli ./sqlstore
+ALONE := $(ALONE)|^(TestSchedules|TestVersions|TestHorizon|TestHang|TestCorpus|TestShardsOfRandom)$$
+ALONE := $(ALONE)|^(TestClientsThatAchieveNothing|TestCheckReadsEveryStore|TestInvariantAtEveryCommit)$$
+ALONE := $(ALONE)|^(TestHeapLimit|TestJoinedStringsAreBounded|TestPrimordialsInUseAreCaptured)$$
+ALONE_IN := ./chaos/campaign ./chaos/cli ./runtime/engine ./sqlstore
 
 unit: plain alone race
 
@@ -152,7 +155,8 @@ plain-built: $(BUNDLED)
 	$(FRUGAL) $(GO) build $$($(UNITS) | grep -E '$(ONE_GOROUTINE)')
 
 # The longest come first, so that no processor waits for them at the end.
-LONGEST := ./vitest/report ./durableobject ./runtime/minidotest
+LONGEST := ./vitest/report ./durableobject ./runtime/minidotest ./internal/house
+LONGEST_RACE := ./chaos/campaign ./runtime/control ./runtime/engine
 
 plain: npm plain-built
 	$(IN_MEMORY) $(FRUGAL) $(GO) test $(QUICK) -timeout 30m $(LONGEST) $$($(UNITS) | grep -E '$(ONE_GOROUTINE)' | grep -Fvx "$$($(GO) list $(LONGEST))")
@@ -165,7 +169,8 @@ race-built:
 	$(FRUGAL) CGO_ENABLED=$(if $(RACE),1,0) $(GO) build $(RACE) ./runtime/minidotest ./runtime/control ./chaos/campaign ./vitest
 
 race: npm race-built
-	CGO_ENABLED=$(if $(RACE),1,0) $(IN_MEMORY) $(FRUGAL_RACE) $(AT_EXIT) $(GO) test $(RACE) $(QUICK) -timeout 30m -skip '$(ALONE)' $$($(UNITS) | grep -Ev '$(ONE_GOROUTINE)')
+	CGO_ENABLED=$(if $(RACE),1,0) $(IN_MEMORY) $(FRUGAL_RACE) $(AT_EXIT) $(GO) test $(RACE) $(QUICK) -timeout 30m -skip '$(ALONE)' \
+		$(LONGEST_RACE) $$($(UNITS) | grep -Ev '$(ONE_GOROUTINE)' | grep -Fvx "$$($(GO) list $(LONGEST_RACE))")
 
 # The end-to-end tests drive the binary that users get. More of them run at once than
 # there are processors, since most wait for processes, alarms and clients.
@@ -395,9 +400,11 @@ formatted:
 	@unformatted=$$(git ls-files -co --exclude-standard '*.go' | xargs gofmt -l); \
 		test -z "$$unformatted" || { echo "not gofmt'ed:"; echo "$$unformatted"; exit 1; }
 
-lint: formatted
-	$(FRUGAL) $(GO) run ./internal/lint ./...
+lint: analyzed
 	$(GO) test ./internal/house
+
+analyzed: formatted
+	$(FRUGAL) $(GO) run ./internal/lint ./...
 
 # Functions that no program and no test reaches.
 dead:

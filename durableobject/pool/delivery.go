@@ -1,8 +1,6 @@
 package pool
 
 import (
-	"slices"
-
 	"minido.dev/minido/durableobject"
 	"minido.dev/minido/runtime/event"
 )
@@ -43,7 +41,7 @@ func (p *Pool) deliver(d *delivery) {
 	switch {
 	case closed:
 	case p.realm == nil:
-		p.waiting = enqueue(p.waiting, d)
+		p.waiting.Add(d.ticket, d)
 	default:
 		// Under the lock: posted later it could come behind an event that was
 		// called later.
@@ -53,15 +51,6 @@ func (p *Pool) deliver(d *delivery) {
 	if closed {
 		d.failed(ErrClosed)
 	}
-}
-
-// enqueue adds a delivery behind those with smaller tickets.
-func enqueue(waiting []*delivery, d *delivery) []*delivery {
-	i := len(waiting)
-	for i > 0 && waiting[i-1].ticket > d.ticket {
-		i--
-	}
-	return slices.Insert(waiting, i, d)
 }
 
 // post queues the delivery on the realm's loop.

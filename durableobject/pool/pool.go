@@ -14,6 +14,7 @@ import (
 	"minido.dev/minido/alarms"
 	"minido.dev/minido/durableobject"
 	"minido.dev/minido/durableobject/objectid"
+	"minido.dev/minido/durableobject/pool/tickets"
 	"minido.dev/minido/internal/clock"
 	"minido.dev/minido/internal/disk"
 	"minido.dev/minido/internal/entropy"
@@ -62,8 +63,8 @@ type Pool struct {
 
 	mu         sync.Mutex // guards everything below, and the fields of namespaces and entries
 	realm      *durableobject.Realm
-	waiting    []*delivery // events that came before the realm, by ticket
-	tickets    uint64      // of the last delivery
+	waiting    tickets.Queue[*delivery] // events that came before the realm
+	tickets    uint64                   // of the last delivery
 	namespaces map[string]*Namespace
 	closed     bool
 	opens      int // databases so far
@@ -163,8 +164,7 @@ func (n *Namespace) Stub(id objectid.ID) cfapi.Target { return &stub{entry: n.ad
 func (p *Pool) SetRealm(r *durableobject.Realm) {
 	p.mu.Lock()
 	p.realm = r
-	waiting := p.waiting
-	p.waiting = nil
+	waiting := p.waiting.Take()
 	var refused []*delivery
 	for _, d := range waiting {
 		if d.post(r) != nil {
@@ -195,8 +195,7 @@ func (p *Pool) ClearRealm() {
 // could not be loaded.
 func (p *Pool) FailWaiting(err error) {
 	p.mu.Lock()
-	waiting := p.waiting
-	p.waiting = nil
+	waiting := p.waiting.Take()
 	p.mu.Unlock()
 	for _, d := range waiting {
 		d.failed(err)

@@ -41,6 +41,20 @@ func (w *World) Evict(class, object string) error {
 	return w.Act(class, object, pool.Action{Verb: pool.Evict, Force: true})
 }
 
+// Objects describes the objects of all workers, the primary's first.
+func (w *World) Objects() (list []pool.ObjectInfo, err error) {
+	w.t.Helper()
+	err = w.settled(func(done func(error)) {
+		w.Server.Objects(func(workers []server.WorkerObjects, err error) {
+			for _, worker := range workers {
+				list = append(list, worker.Objects...)
+			}
+			done(err)
+		})
+	})
+	return list, err
+}
+
 // AskQueue asks the broker of a queue as the control API does, and steps the world
 // until it has answered.
 func (w *World) AskQueue(name string, ask queue.Ask) (answer string, err error) {

@@ -13,6 +13,7 @@ import (
 	"github.com/dop251/goja"
 
 	"minido.dev/minido/runtime/binding/driver"
+	"minido.dev/minido/runtime/binding/workerloader/dynamic"
 	"minido.dev/minido/runtime/cfapi"
 	"minido.dev/minido/runtime/compat"
 	"minido.dev/minido/runtime/config"
@@ -37,19 +38,19 @@ type loaders struct {
 
 	mu      sync.Mutex // guards the fields below
 	closed  bool
-	all     map[*dynamic]bool
-	unnamed []*dynamic
+	all     map[*dynamic.Worker]bool
+	unnamed []*dynamic.Worker
 }
 
 // New makes the driver of Worker Loaders.
 func New(s *driver.Session) driver.Driver {
-	return &loaders{session: s, all: map[*dynamic]bool{}}
+	return &loaders{session: s, all: map[*dynamic.Worker]bool{}}
 }
 
 // Make implements driver.Driver. Names are kept for as long as the isolate that
 // asks for them.
 func (d *loaders) Make(a *cfapi.API, w driver.Worker, _ config.Binding) goja.Value {
-	l := &loader{api: a, owner: d, named: map[string]*dynamic{}, experimental: slices.Contains(w.Project().CompatibilityFlags, "experimental")}
+	l := &loader{api: a, owner: d, named: map[string]*dynamic.Worker{}, experimental: slices.Contains(w.Project().CompatibilityFlags, "experimental")}
 	l.js = a.Engine.Load(prelude, a.Engine.Native(
 		engine.Func{Name: "isBuffer", Length: 1, Fn: l.test(webidl.IsArrayBuffer)},
 		engine.Func{Name: "isFetcher", Length: 1, Fn: l.test(func(v goja.Value) bool { return l.fetcher(v) != nil })},
@@ -72,17 +73,17 @@ func (d *loaders) Close() error {
 	d.mu.Lock()
 	d.closed = true
 	all := d.all
-	d.all = map[*dynamic]bool{}
+	d.all = map[*dynamic.Worker]bool{}
 	d.mu.Unlock()
 	for worker := range all { // order-independent: each has an isolate of its own
-		worker.close()
+		worker.Close()
 	}
 	return nil
 }
 
-func (d *loaders) add(worker *dynamic, named bool) {
+func (d *loaders) add(worker *dynamic.Worker, named bool) {
 	d.mu.Lock()
-	var oldest *dynamic
+	var oldest *dynamic.Worker
 	d.all[worker] = true
 	if !named {
 		d.unnamed = append(d.unnamed, worker)
@@ -94,7 +95,7 @@ func (d *loaders) add(worker *dynamic, named bool) {
 	}
 	d.mu.Unlock()
 	if oldest != nil {
-		oldest.close()
+		oldest.Close()
 	}
 }
 
@@ -104,12 +105,12 @@ type loader struct {
 	owner        *loaders
 	js           *goja.Object // what loader.js returns
 	stubs        *engine.Class[*stub]
-	named        map[string]*dynamic
+	named        map[string]*dynamic.Worker
 	experimental bool // the worker that loads has the flag of this name
 }
 
 // stub is a WorkerStub.
-type stub struct{ worker *dynamic }
+type stub struct{ worker *dynamic.Worker }
 
 // test is a function of loader.js that asks something of a value.
 func (l *loader) test(is func(goja.Value) bool) func(goja.FunctionCall) goja.Value {
@@ -144,9 +145,9 @@ func (l *loader) get(call goja.FunctionCall) goja.Value {
 		a.Engine.Throw("TypeError", "Failed to execute 'get' on 'WorkerLoader': parameter 2 is not of type 'function'.")
 	}
 	op := a.Engine.StartOp("a Worker Loader")
-	worker := &dynamic{name: name, load: l.owner.session.Load}
+	worker := dynamic.New(name, l.owner.session.Load)
 	if isNamed {
-		if known := l.named[name]; known != nil && known.usable() {
+		if known := l.named[name]; known != nil && known.Usable() {
 			op.Drop()
 			return l.stubs.Wrap(&stub{known})
 		}
@@ -157,7 +158,7 @@ func (l *loader) get(call goja.FunctionCall) goja.Value {
 	failed := func(reason goja.Value) {
 		failure := a.Failure(reason)
 		failure.Remote = false // it comes from the worker that asks
-		worker.fail(failure)
+		worker.Fail(failure)
 	}
 	a.Engine.Await(promise, func(code goja.Value) {
 		if thrown := a.Engine.Try(func() { l.provide(worker, code) }); thrown != nil {
@@ -181,7 +182,7 @@ func (l *loader) load(call goja.FunctionCall) goja.Value {
 	if _, ok := code.(*goja.Object); !ok && (len(call.Arguments) == 0 || !webidl.IsMissing(code)) {
 		l.api.Engine.Throw("TypeError", "Failed to execute 'load' on 'WorkerLoader': parameter 1 is not of type 'WorkerCode'.")
 	}
-	worker := &dynamic{load: l.owner.session.Load}
+	worker := dynamic.New("", l.owner.session.Load)
 	l.provide(worker, code)
 	l.owner.add(worker, false)
 	return l.stubs.Wrap(&stub{worker})
@@ -212,7 +213,7 @@ func (l *loader) mayPass(v goja.Value) cfapi.Target {
 }
 
 // provide reads a WorkerCode and hands it over.
-func (l *loader) provide(worker *dynamic, given goja.Value) {
+func (l *loader) provide(worker *dynamic.Worker, given goja.Value) {
 	a, vm := l.api, l.api.Engine.VM()
 	if webidl.IsMissing(given) {
 		a.Engine.Throw("TypeError", "Cannot initialize N7workerd3api12WorkerLoader10WorkerCodeE with required members from an undefined or null value.")
@@ -221,7 +222,7 @@ func (l *loader) provide(worker *dynamic, given goja.Value) {
 		a.Engine.Throw("TypeError", "Incorrect type for Promise: the Promise did not resolve to 'WorkerCode'.")
 	}
 	read := a.Engine.Call(l.js.Get("read"), goja.Undefined(), given).ToObject(vm)
-	code := driver.Code{Name: worker.name, Date: read.Get("date").String(), Main: read.Get("main").String()}
+	code := driver.Code{Name: worker.Name(), Date: read.Get("date").String(), Main: read.Get("main").String()}
 	list, size := read.Get("modules").ToObject(vm), 0
 	for _, key := range list.Keys() {
 		o := list.Get(key).(*goja.Object)
@@ -275,7 +276,7 @@ func (l *loader) provide(worker *dynamic, given goja.Value) {
 	if n := limits.Get("subRequests"); !webidl.IsUndefined(n) {
 		code.Subrequests = int(n.ToInteger())
 	}
-	worker.provide(code)
+	worker.Provide(code)
 }
 
 // chosen reads the arguments of a method of a stub: the name of an export, and props.
@@ -304,7 +305,7 @@ func (l *loader) entrypoint(s *stub, call goja.FunctionCall) goja.Value {
 func (l *loader) objectClass(s *stub, call goja.FunctionCall) goja.Value {
 	name, props := l.chosen("getDurableObjectClass", call)
 	c := &cfapi.ObjectClass{Name: name, Props: props, Home: func(done func(any, error)) {
-		s.worker.forObjects(l.api.Engine).when(func(loaded driver.Loaded, err error) {
+		s.worker.ForObjects(l.api.Engine).When(func(loaded driver.Loaded, err error) {
 			if err != nil {
 				done(nil, err)
 				return
@@ -315,185 +316,9 @@ func (l *loader) objectClass(s *stub, call goja.FunctionCall) goja.Value {
 	return c.In(l.api)
 }
 
-// dynamic is a worker that is loaded when it is first used, once its code is there. Safe
-// for concurrent use.
-type dynamic struct {
-	name string // "" for one without
-	load func(driver.Code, func(driver.Loaded, error))
-
-	mu      sync.Mutex   // guards the fields below
-	code    *driver.Code // nil before it was handed over
-	loading bool
-	settled bool
-	closed  bool
-	loaded  driver.Loaded
-	err     error
-	waiting []func() // calls that came before the code, in order
-	// objects is the same code in an isolate on the loop of the objects that have
-	// facets of its classes; nil: there are none.
-	objects *dynamic
-}
-
-func (w *dynamic) usable() bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return !w.closed && w.err == nil && (w.loaded == nil || w.loaded.Alive()) && (w.objects == nil || w.objects.usable())
-}
-
-// provide hands the code over.
-func (w *dynamic) provide(code driver.Code) {
-	w.mu.Lock()
-	if w.closed {
-		w.mu.Unlock()
-		release(code)
-		return
-	}
-	w.code = &code
-	objects := w.objects
-	w.mu.Unlock()
-	if objects != nil {
-		objects.provide(withEnv(code))
-	}
-	w.begin()
-}
-
-// begin loads the code when it is there and somebody waits for it.
-func (w *dynamic) begin() {
-	w.mu.Lock()
-	if w.code == nil || w.loading || w.closed || len(w.waiting) == 0 {
-		w.mu.Unlock()
-		return
-	}
-	w.loading = true
-	code := withEnv(*w.code)
-	w.mu.Unlock()
-	w.load(code, w.settle)
-}
-
-// release gives up what the env of code refers to.
-func release(code driver.Code) {
-	if code.Env == nil {
-		return
-	}
-	for _, reference := range code.Env.Caps {
-		if capability, ok := reference.(event.Capability); ok {
-			capability.Release()
-		}
-	}
-}
-
-// withEnv is the code with an env of its own: who loads it takes that over.
-func withEnv(code driver.Code) driver.Code {
-	if code.Env != nil {
-		code.Env = copied(code.Env)
-	}
-	return code
-}
-
-// copied is a payload with references of its own.
-func copied(p *event.Payload) *event.Payload {
-	c := &event.Payload{Bytes: p.Bytes, Caps: slices.Clone(p.Caps)}
-	for i, reference := range c.Caps {
-		if capability, ok := reference.(event.Capability); ok {
-			c.Caps[i] = capability.Dup()
-		}
-	}
-	return c
-}
-
-func (w *dynamic) settle(loaded driver.Loaded, err error) {
-	w.mu.Lock()
-	if w.settled || w.closed {
-		w.mu.Unlock()
-		if loaded != nil {
-			loaded.Close()
-		}
-		return
-	}
-	w.settled, w.loaded, w.err = true, loaded, err
-	waiting := w.waiting
-	w.waiting = nil
-	w.mu.Unlock()
-	for _, fn := range waiting {
-		fn()
-	}
-}
-
-// fail says that the code did not come, to those who wait for its objects, too.
-func (w *dynamic) fail(err error) {
-	w.mu.Lock()
-	objects := w.objects
-	w.mu.Unlock()
-	w.settle(nil, err)
-	if objects != nil {
-		objects.settle(nil, err)
-	}
-}
-
-// errEnded is what callers of a worker get whose isolate had to make room, or
-// whose session ends.
-var errEnded = &event.Error{Message: "The dynamic worker has been unloaded; load it again, or give it a name."}
-
-func (w *dynamic) close() {
-	w.mu.Lock()
-	loaded, waiting, objects := w.loaded, w.waiting, w.objects
-	if !w.closed {
-		w.closed, w.err = true, errEnded
-		if w.code != nil {
-			release(*w.code)
-		}
-	}
-	w.waiting = nil
-	w.mu.Unlock()
-	for _, fn := range waiting {
-		fn()
-	}
-	if loaded != nil {
-		loaded.Close()
-	}
-	if objects != nil {
-		objects.close()
-	}
-}
-
-// forObjects is the same code on the loop of e, for objects of its classes.
-func (w *dynamic) forObjects(e *engine.Engine) *dynamic {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.objects == nil {
-		w.objects = &dynamic{name: w.name, load: w.load, closed: w.closed}
-		w.objects.load = func(code driver.Code, done func(driver.Loaded, error)) {
-			code.Beside = e
-			w.load(code, done)
-		}
-		switch {
-		case w.err != nil:
-			w.objects.settled, w.objects.err = true, w.err
-		case w.code != nil:
-			code := withEnv(*w.code)
-			w.objects.code = &code
-		}
-	}
-	return w.objects
-}
-
-// when calls fn with the worker once it is loaded, or with why it is not.
-func (w *dynamic) when(fn func(driver.Loaded, error)) {
-	w.mu.Lock()
-	if !w.settled && !w.closed {
-		w.waiting = append(w.waiting, func() { w.when(fn) })
-		w.mu.Unlock()
-		w.begin()
-		return
-	}
-	loaded, err := w.loaded, w.err
-	w.mu.Unlock()
-	fn(loaded, err)
-}
-
 // target is an entrypoint of a dynamic worker. Safe for concurrent use.
 type target struct {
-	worker *dynamic
+	worker *dynamic.Worker
 	name   string
 	props  *event.Payload
 }
@@ -536,7 +361,7 @@ func (t *target) Release() {}
 
 // Call implements event.Capability.
 func (t *target) Call(c *event.Call, done func(*event.Payload, error)) {
-	t.worker.when(func(loaded driver.Loaded, err error) {
+	t.worker.When(func(loaded driver.Loaded, err error) {
 		if err = t.missing(loaded, err); err != nil {
 			done(nil, err)
 			return
@@ -550,7 +375,7 @@ func (t *target) Fetch(req *event.Request, done func(*event.Response, error)) (c
 	var mu sync.Mutex // guards stop and gone
 	var stop func(error)
 	var gone error
-	t.worker.when(func(loaded driver.Loaded, err error) {
+	t.worker.When(func(loaded driver.Loaded, err error) {
 		if err = t.missing(loaded, err); err != nil {
 			done(nil, err)
 			return

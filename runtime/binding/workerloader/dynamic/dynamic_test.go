@@ -1,4 +1,4 @@
-package workerloader
+package dynamic
 
 import (
 	"testing"
@@ -23,21 +23,21 @@ func TestReferencesOfEnvEnd(t *testing.T) {
 	} {
 		references := 1
 		loads := 0
-		w := &dynamic{load: func(code driver.Code, done func(driver.Loaded, error)) {
+		w := New("", func(code driver.Code, done func(driver.Loaded, error)) {
 			loads++
 			release(code) // who loads it takes it over
-			done(nil, errEnded)
-		}}
+			done(nil, ErrEnded)
+		})
 		for _, step := range steps {
 			switch step {
 			case "provide":
-				w.provide(driver.Code{Env: &event.Payload{Caps: []any{counted{&references}}}})
+				w.Provide(driver.Code{Env: &event.Payload{Caps: []any{counted{&references}}}})
 			case "use":
-				w.when(func(driver.Loaded, error) {})
+				w.When(func(driver.Loaded, error) {})
 			case "objects":
-				w.forObjects(nil)
+				w.ForObjects(nil)
 			case "close":
-				w.close()
+				w.Close()
 			}
 		}
 		if references != 0 {
