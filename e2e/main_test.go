@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"runtime/debug"
 	"strings"
 	"testing"
 	"time"
@@ -31,6 +32,7 @@ var scratch string
 func TestMain(m *testing.M) { os.Exit(run(m)) }
 
 func run(m *testing.M) int {
+	debug.SetGCPercent(400) // of this process: its simulated worlds are garbage soon
 	for _, installed := range []string{"fibers/node_modules/agents", "strangers/notes/node_modules/hono"} {
 		if _, err := os.Stat(filepath.Join("..", "fixtures", installed)); err != nil {
 			fmt.Fprintf(os.Stderr, "fixtures/%s is not installed: run `make npm` first\n", installed)
