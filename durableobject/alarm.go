@@ -335,7 +335,8 @@ func (o *wakeUp) forgetAlarm() {
 	}
 	a.deferred = false
 	if err := o.db().ClearAlarm(); err != nil {
-		o.realm.storageError(err)
+		o.failWith(err)
+		return
 	}
 	a.changed, a.next = true, nil
 	o.wrote()

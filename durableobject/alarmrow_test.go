@@ -2,6 +2,7 @@ package durableobject_test
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -29,6 +30,7 @@ export class R extends DurableObject {
   set(ms) { return this.st.setAlarm(Date.now() + ms); }
   setTwice(ms) { this.st.setAlarm(Date.now() + ms); return this.st.setAlarm(Date.now() + ms); }
   unset() { return this.st.deleteAlarm(); }
+  async past() { this.st.setAlarm(Date.now() - 5000); return (await this.st.getAlarm()) - Date.now(); }
   async armed() { const a = await this.st.getAlarm(); return a === null ? null : a - Date.now(); }
   async looks() { await this.st.getAlarm(); this.st.put("looked", 1); return "looked"; }
   put(v) { this.st.put("k", v); return v; }
@@ -39,6 +41,7 @@ export class R extends DurableObject {
     const n = fired[this.name] = (fired[this.name] ?? 0) + 1;
     if (this.name === "same" && n < 4) await this.st.setAlarm(Date.now());
     if (this.name === "aborts") { if (retryCount === 6) { await this.st.setAlarm(Date.now() + 3600e3); await scheduler.wait(5); } this.ctx.abort("no"); }
+    if (this.name === "slow") await scheduler.wait(10_000);
     if (this.name === "full") { await scheduler.wait(1500); this.ctx.abort("no"); }
     if (this.name === "constraint") this.st.sql.exec("CREATE TABLE p (id INTEGER PRIMARY KEY); CREATE TABLE c (p REFERENCES p(id) DEFERRABLE INITIALLY DEFERRED); INSERT INTO c VALUES (1)");
     if (this.name.startsWith("outlived") && n === 1) {
@@ -126,6 +129,7 @@ func TestHandlersEndWithACommit(t *testing.T) {
 	w.Advance(time.Minute)
 	w.Want(`{"ok":4}`, "R/a/fired", "same")
 	w.Want(`{"ok":null}`, "R/same/armed")
+	w.Want(`{"ok":0}`, "R/past/past") // a time in the past means now
 }
 
 // The last try of an alarm may set another one, which stays though the object ends.
@@ -270,5 +274,51 @@ func TestAlarmsSayWhereTheyWereSet(t *testing.T) {
 	w.Want(`{"ok":null}`, "R/a/set", 60_000)
 	if len(sites) == 0 || !strings.HasPrefix(sites[0], "setAlarm at ") || strings.Count(sites[0], "\n") > 0 {
 		t.Errorf("written at %q", sites)
+	}
+}
+
+// A delivery that comes before the time of the row corrects the index, and is tried again while that
+// cannot be written.
+func TestEarlyDelivery(t *testing.T) {
+	for _, gone := range []bool{false, true} {
+		w := minidotest.NewWorker(t, rowWorker, minidotest.Options{})
+		w.Want(`{"ok":null}`, "R/a/set", 60_000)
+		if err := w.Evict("R", "a"); err != nil {
+			t.Fatal(err)
+		}
+		w.Want(`{"ok":"nothing"}`, "R/a/nothing")
+		if err := fileOf(t, w, "a").Exec("UPDATE _cf_METADATA SET value = value + 3600000000000 WHERE key = 1"); err != nil {
+			t.Fatal(err)
+		}
+		if gone {
+			if err := os.Remove(filepath.Join(w.Dir(), "v3", "do", "test-R", "metadata.sqlite")); err != nil {
+				t.Skip("the system does not let go of the name: ", err)
+			}
+		}
+		w.Advance(10 * time.Minute)
+		if n := len(w.Logged("alarm:before(R/a)")); (n > 1) != gone {
+			t.Errorf("without an index %v: %d deliveries", gone, n)
+		}
+		if w.Want(`{"ok":0}`, "R/b/fired", "a"); gone {
+			continue
+		}
+		w.Advance(time.Hour)
+		w.Want(`{"ok":1}`, "R/b/fired", "a")
+	}
+}
+
+// A handler whose row cannot be deleted has not succeeded: its object is reset, and the alarm tried again
+// until it is given up.
+func TestRowThatCannotBeDeleted(t *testing.T) {
+	w := minidotest.NewWorker(t, rowWorker, minidotest.Options{})
+	w.Want(`{"ok":null}`, "R/slow/set", 1000)
+	w.Advance(5 * time.Second)
+	if err := fileOf(t, w, "slow").Exec("CREATE TRIGGER tr BEFORE UPDATE ON _cf_METADATA BEGIN SELECT raise(ABORT, 'read only'); END"); err != nil {
+		t.Fatal(err)
+	}
+	w.Advance(time.Hour)
+	w.Want(`{"ok":7}`, "R/a/fired", "slow")
+	if names := indexed(w, "R"); len(names) > 0 || len(w.Logged("R/slow: delete a dropped alarm: read only")) != 1 {
+		t.Errorf("the index has %q; %q", names, w.Logged("log "))
 	}
 }

@@ -54,13 +54,9 @@ type mutator struct {
 	failing bool
 	// whole are conditions that are negated as a whole already.
 	whole map[ast.Node]bool
-	// cases are the conditions of switches, with the switch: coverage has no place for
-	// them, but for the statement that they are part of.
-	cases []caseOf
+	// around are the nodes that are being visited, the outermost first.
+	around []ast.Node
 }
-
-// caseOf is a condition of a switch, as bytes of the file.
-type caseOf struct{ from, to, at int }
 
 // mutate lists the mutants of the functions of a file; no names mean all.
 func mutate(top, file string, names []string) ([]mutant, error) {
@@ -99,6 +95,24 @@ func (m *mutator) text(n ast.Node) string { return string(m.src[m.offset(n.Pos()
 
 func (m *mutator) add(op string, n ast.Node, with string) {
 	m.addRange(op, m.offset(n.Pos()), m.offset(n.End()), with)
+	if _, ok := n.(ast.Stmt); !ok { // coverage has no place for what stands behind a function in a statement
+		last := &m.out[len(m.out)-1]
+		last.start = placeAt(m.src, m.statement(m.offset(n.Pos())))
+		last.end = last.start
+	}
+}
+
+// statement is where the innermost statement begins that what is being visited is part of; of a
+// condition of a switch, the switch.
+func (m *mutator) statement(offset int) int {
+	for i := len(m.around) - 1; i >= 0; i-- {
+		switch n := m.around[i].(type) {
+		case *ast.BlockStmt, *ast.CaseClause, *ast.CommClause:
+		case ast.Stmt:
+			return m.offset(n.Pos())
+		}
+	}
+	return offset
 }
 
 func (m *mutator) addRange(op string, from, to int, with string) {
@@ -109,25 +123,26 @@ func (m *mutator) addRange(op string, from, to int, with string) {
 	key := m.fn + op + text
 	m.out = append(m.out, mutant{File: m.file, Func: m.fn, Op: op, Text: text, Nth: m.count[key],
 		line: placeAt(m.src, from).Line, from: from, to: to, with: with, start: placeAt(m.src, from), end: placeAt(m.src, to)})
-	for _, c := range m.cases {
-		if c.from <= from && to <= c.to {
-			last := &m.out[len(m.out)-1]
-			last.start, last.end = placeAt(m.src, c.at), placeAt(m.src, c.at)
-		}
-	}
 	m.count[key]++
 }
 
 func (m *mutator) visit(n ast.Node) bool {
+	if n == nil {
+		m.around = m.around[:len(m.around)-1]
+		return true
+	}
+	if m.around = append(m.around, n); !m.mutateNode(n) {
+		m.around = m.around[:len(m.around)-1] // Inspect does not call for its end
+		return false
+	}
+	return true
+}
+
+// mutateNode adds the mutants of a node, and reports whether those of its parts are wanted.
+func (m *mutator) mutateNode(n ast.Node) bool {
 	switch n := n.(type) {
 	case *ast.BlockStmt:
 		m.statements(n.List)
-	case *ast.SwitchStmt:
-		for _, s := range n.Body.List {
-			for _, e := range s.(*ast.CaseClause).List {
-				m.cases = append(m.cases, caseOf{m.offset(e.Pos()), m.offset(e.End()), m.offset(n.Pos())})
-			}
-		}
 	case *ast.CaseClause:
 		m.statements(n.Body)
 	case *ast.IfStmt:

@@ -104,6 +104,28 @@ func TestCases(t *testing.T) {
 	}
 }
 
+// An expression is covered where its statement begins, also behind a function.
+func TestBehindFunctions(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "sample.go")
+	if err := os.WriteFile(path, []byte("package sample\n\nfunc f(g func(func() int, int)) {\n\tg(func() int {\n\t\treturn 1\n\t}, 2)\n}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	list, err := mutate(filepath.Dir(path), "sample.go", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]place{"1": {5, 3}, "2": {4, 2}}
+	for _, m := range list {
+		if at, ok := want[m.Text]; ok && m.start != at {
+			t.Errorf("%s is covered at %v, want %v", m.name(), m.start, at)
+		}
+		delete(want, m.Text)
+	}
+	if len(want) > 0 {
+		t.Errorf("no mutants of %v", want)
+	}
+}
+
 const schemaSample = `package sample
 
 type Box[T any] struct{ n int }

@@ -134,37 +134,49 @@ func (r *runner) learnPackage(pkg string, known map[string]testCase, out *os.Fil
 	}
 	binary := filepath.Join(r.dir, "covered.test")
 	defer os.Remove(binary)
+	var unknown []string
 	for _, name := range slices.Sorted(maps.Keys(sums)) {
-		c := known[pkg+" "+name]
-		if c.Code != r.results.code || c.Sum != sums[name] {
-			if c, err = r.learnTest(binary, pkg, name); err != nil {
-				return err
-			}
-			c.Code, c.Sum = r.results.code, sums[name]
-			if !c.long {
-				err = writeLine(out, c)
-			}
-			if err != nil {
-				return err
-			}
+		if c := known[pkg+" "+name]; c.Code == r.results.code && c.Sum == sums[name] {
+			r.tests = append(r.tests, c)
+		} else {
+			unknown = append(unknown, name)
 		}
-		r.tests = append(r.tests, c)
 	}
-	return nil
+	if len(unknown) == 0 {
+		return nil
+	}
+	build := exec.Command("go", "test", "-c", "-o", binary, "-covermode=set", "-coverpkg=./"+strings.Join(targetFolders(), ",./"), pkg)
+	build.Dir = r.top
+	if b, err := build.CombinedOutput(); err != nil {
+		return fmt.Errorf("%s: %w\n%s", pkg, err, b)
+	}
+	return r.inParallel(func() (done bool, err error) {
+		r.mu.Lock()
+		if done = len(unknown) == 0; done {
+			r.mu.Unlock()
+			return done, nil
+		}
+		name := unknown[0]
+		unknown = unknown[1:]
+		r.mu.Unlock()
+		c, err := r.learnTest(binary, pkg, name)
+		if err != nil {
+			return false, err
+		}
+		c.Code, c.Sum = r.results.code, sums[name]
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		if r.tests = append(r.tests, c); !c.long {
+			err = writeLine(out, c)
+		}
+		return false, err
+	})
 }
 
-// learnTest runs one test in a binary that counts what it covers, which the first test
-// of a package builds. A test that takes longer than o.longest is ended; the next run
+// learnTest runs one test in a binary that counts what it covers. A test that takes longer than o.longest is ended; the next run
 // tries again.
 func (r *runner) learnTest(binary, pkg, name string) (c testCase, err error) {
-	if _, err := os.Stat(binary); err != nil {
-		build := exec.Command("go", "test", "-c", "-o", binary, "-covermode=set", "-coverpkg=./"+strings.Join(targetFolders(), ",./"), pkg)
-		build.Dir = r.top
-		if b, err := build.CombinedOutput(); err != nil {
-			return c, fmt.Errorf("%s: %w\n%s", pkg, err, b)
-		}
-	}
-	profile := filepath.Join(r.dir, "profile")
+	profile := filepath.Join(r.dir, name+".profile")
 	began := r.clock.Now()
 	out, err := r.runTests(pkg, binary, []string{name}, r.longest.Seconds(), nil, "-test.coverprofile", profile)
 	c = testCase{Package: pkg, Name: name, Seconds: r.clock.Now().Sub(began).Seconds()}

@@ -97,21 +97,31 @@ func (r *runner) choose() error {
 
 // all tests what is pending, as long as there is time.
 func (r *runner) all() error {
-	threads := sched.NewThreads(r.clock)
 	began := r.clock.Now()
+	return r.inParallel(func() (done bool, err error) {
+		j, ok := r.take()
+		if !ok || r.limit > 0 && r.clock.Now().Sub(began) >= r.limit {
+			return true, nil
+		}
+		return false, r.test(j)
+	})
+}
+
+// inParallel calls step on as many goroutines as are wanted, on each until it is done or
+// one has failed.
+func (r *runner) inParallel(step func() (done bool, err error)) error {
+	threads := sched.NewThreads(r.clock)
 	r.ended.Add(r.parallel)
 	for range r.parallel {
 		threads.Go("mutants", func() {
 			defer r.ended.Done()
-			for r.limit == 0 || r.clock.Now().Sub(began) < r.limit {
-				j, ok := r.take()
-				if !ok {
-					return
-				}
-				if err := r.test(j); err != nil {
-					r.mu.Lock()
-					r.failed = errors.Join(r.failed, err)
-					r.mu.Unlock()
+			for {
+				done, err := step()
+				r.mu.Lock()
+				r.failed = errors.Join(r.failed, err)
+				done = done || r.failed != nil
+				r.mu.Unlock()
+				if done {
 					return
 				}
 			}
@@ -125,7 +135,7 @@ func (r *runner) all() error {
 func (r *runner) take() (job, bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.failed != nil || len(r.pending) == 0 {
+	if len(r.pending) == 0 {
 		return job{}, false
 	}
 	j := r.pending[0]
