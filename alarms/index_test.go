@@ -181,6 +181,9 @@ func TestIndexQueriesFail(t *testing.T) {
 	if err := x.each("SELECT 1 UNION ALL SELECT 2", func(*sqlite.Stmt) error { rows++; return mine }); !errors.Is(err, mine) || rows != 4 {
 		t.Errorf("a row that fails: %v, %d rows", err, rows)
 	}
+	if x.conn.TxnState() != sqlite.TxnNone {
+		t.Error("a query that failed still reads")
+	}
 	run(t, x.conn, "INSERT INTO _cf_ALARM VALUES ('abc', 'soon', NULL)")
 	var damaged *DamageError
 	if rows, err := x.load(); !errors.As(err, &damaged) || rows != nil || !strings.Contains(err.Error(), "alarms: load "+x.path) {

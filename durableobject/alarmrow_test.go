@@ -45,7 +45,7 @@ export class R extends DurableObject {
     if (this.name === "full") { await scheduler.wait(1500); this.ctx.abort("no"); }
     if (this.name === "constraint") this.st.sql.exec("CREATE TABLE p (id INTEGER PRIMARY KEY); CREATE TABLE c (p REFERENCES p(id) DEFERRABLE INITIALLY DEFERRED); INSERT INTO c VALUES (1)");
     if (this.name.startsWith("outlived") && n === 1) {
-      await new Promise((begun) => this.st.transaction(async (t) => { begun(); await scheduler.wait(50); said.push(await t.getAlarm() === null); t.rollback(); said.push(await this.st.getAlarm() <= Date.now()); }));
+      await new Promise((begun) => this.st.transaction(async (t) => { begun(); await scheduler.wait(50); said.push(await t.getAlarm() === null); t.rollback(); said.push(((a) => a !== null && a <= Date.now())(await this.st.getAlarm())); }));
       if (this.name === "outlivedThrows") throw new Error("as asked");
     }
   }
@@ -251,7 +251,11 @@ func TestReadsLetGoOfTheFile(t *testing.T) {
 	}
 	for _, call := range []string{"nothing", "armed"} {
 		w.Call("R/a/" + call)
-		st, _, err := fileOf(t, w, "a").Prepare("PRAGMA wal_checkpoint(TRUNCATE)", false)
+		c := fileOf(t, w, "a")
+		if err := c.Exec("PRAGMA user_version = 1; PRAGMA user_version = 0"); err != nil { // so that there is something to empty
+			t.Fatal(err)
+		}
+		st, _, err := c.Prepare("PRAGMA wal_checkpoint(TRUNCATE)", false)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -320,5 +324,60 @@ func TestRowThatCannotBeDeleted(t *testing.T) {
 	w.Want(`{"ok":7}`, "R/a/fired", "slow")
 	if names := indexed(w, "R"); len(names) > 0 || len(w.Logged("R/slow: delete a dropped alarm: read only")) != 1 {
 		t.Errorf("the index has %q; %q", names, w.Logged("log "))
+	}
+}
+
+// A row that has gone without the index's knowledge is corrected there when its object starts, and when
+// it is delivered; a new alarm is delivered after that.
+func TestRowThatHasGone(t *testing.T) {
+	for _, started := range []bool{false, true} {
+		w := minidotest.NewWorker(t, rowWorker, minidotest.Options{})
+		w.Want(`{"ok":null}`, "R/a/set", 60_000)
+		if err := w.Evict("R", "a"); err != nil {
+			t.Fatal(err)
+		}
+		if started {
+			w.Want(`{"ok":"nothing"}`, "R/a/nothing")
+		}
+		if err := fileOf(t, w, "a").Exec("UPDATE _cf_METADATA SET value = NULL WHERE key = 1"); err != nil {
+			t.Fatal(err)
+		}
+		if !started {
+			w.Want(`{"ok":"nothing"}`, "R/a/nothing")
+		} else {
+			w.Advance(10 * time.Minute)
+		}
+		if names := indexed(w, "R"); len(names) > 0 {
+			t.Errorf("started %v: the index has %q", started, names)
+		}
+		w.Want(`{"ok":null}`, "R/a/set", 60_000)
+		w.Advance(10 * time.Minute)
+		w.Want(`{"ok":1}`, "R/b/fired", "a")
+	}
+}
+
+// The last try sets another alarm, and the index cannot be written: the object ends, and the new alarm,
+// which is committed, stays in the row.
+func TestLastTryWithoutAnIndex(t *testing.T) {
+	w := minidotest.NewWorker(t, rowWorker, minidotest.Options{})
+	w.Want(`{"ok":null}`, "R/aborts/set", 1)
+	for w.Call("R/a/fired", "aborts") != `{"ok":6}` {
+		w.Advance(time.Second)
+		if w.Now().Sub(minidotest.Epoch) > time.Hour {
+			t.Fatal("no sixth try")
+		}
+	}
+	if err := os.Remove(filepath.Join(w.Dir(), "v3", "do", "test-R", "metadata.sqlite")); err != nil {
+		t.Skip("the system does not let go of the name: ", err)
+	}
+	w.Advance(5 * time.Minute)
+	w.Want(`{"ok":7}`, "R/a/fired", "aborts")
+	st, _, err := fileOf(t, w, "aborts").Prepare("SELECT value FROM _cf_METADATA WHERE key = 1", false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer st.Finalize()
+	if row, err := st.Step(); err != nil || !row || time.Unix(0, st.ColumnInt64(0)).Before(w.Now()) {
+		t.Errorf("the row has %v, %v", st.Column(0), err)
 	}
 }

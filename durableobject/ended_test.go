@@ -57,3 +57,15 @@ block blockLate cursor iterate raw kvIterate sync deleteAll size alarm timer fet
 		t.Error(line)
 	}
 }
+
+// Of several reasons for which an object ends the first counts.
+func TestFirstEndCounts(t *testing.T) {
+	w := minidotest.NewWorker(t, `
+export class F extends DurableObject {
+  constructor(ctx, env) { super(ctx, env); try { ctx.abort("first"); } catch {} throw new TypeError("second"); }
+  call() {}
+}
+export default serve({});
+`, minidotest.Options{})
+	w.Want(`{"err":{"name":"Error","message":"first","durableObjectReset":true}}`, "F/a/call")
+}

@@ -100,11 +100,11 @@ const blockTimeoutText = "A call to blockConcurrencyWhile() in a Durable Object 
 // runs in a turn of its own; if it fails, or takes 30 s, the object is reset.
 func (o *Object) blockConcurrencyWhile(callback goja.Value) goja.Value {
 	e := o.realm.eng
-	if s := live(e.Frame().Critical); s != nil && s.depth >= maxNesting {
-		e.Throw("Error", "blockConcurrencyWhile() calls are nested too deeply.")
-	}
 	if !engine.IsCallable(callback) {
 		return o.realm.notFunction("DurableObjectState", "blockConcurrencyWhile")
+	}
+	if s := live(e.Frame().Critical); s != nil && s.depth >= maxNesting {
+		e.Throw("Error", "blockConcurrencyWhile() calls are nested too deeply.")
 	}
 	frame := e.Frame()
 	promise, resolve, _ := o.realm.eng.NewPromise()

@@ -47,6 +47,7 @@ export class S extends DurableObject {
     this.st.kv.put("alive", 1);
     return out;
   }
+  async deepest(n = 64) { return n === 0 ? attempt(() => this.ctx.blockConcurrencyWhile(5)) : this.ctx.blockConcurrencyWhile(() => this.deepest(n - 1)); }
   async done(how) { await (how === "block" ? this.block("x") : this.txn("x")); }
   async waits() { await this.block("x"); this.ctx.waitUntil(new Promise(() => {})); await this.txn("x"); }
   get(k) { return this.st.get(k); }
@@ -74,6 +75,9 @@ func TestSectionsNeedFunctions(t *testing.T) {
 		t.Errorf("refused with %s", got)
 	}
 	w.Want(`{"ok":1}`, "S/a/get", "alive")
+	if got := w.Call("S/b/deepest"); !strings.Contains(got, `"name":"TypeError"`) {
+		t.Errorf("where sections nest too deeply: %s", got)
+	}
 }
 
 // An object may leave the memory when its sections are over, unless something else keeps it.

@@ -6,7 +6,7 @@ import (
 )
 
 // packages have the tests that guard the targets, the quickest first.
-var packages = []string{"./sqlstore", "./alarms", "./durableobject", "./runtime/engine"}
+var packages = []string{"./sqlstore", "./alarms", "./durableobject", "./durableobject/pool", "./runtime/engine"}
 
 // target is code to mutate; no names of functions mean all.
 type target struct {
