@@ -178,7 +178,7 @@ func TestIndexQueriesFail(t *testing.T) {
 	if rows != 3 {
 		t.Errorf("%d rows", rows)
 	}
-	if err := x.each("SELECT 1 UNION ALL SELECT 2", func(*sqlite.Stmt) error { rows++; return mine }); !errors.Is(err, mine) || rows != 4 {
+	if err := x.each("SELECT 1 FROM sqlite_schema", func(*sqlite.Stmt) error { rows++; return mine }); !errors.Is(err, mine) || rows != 4 {
 		t.Errorf("a row that fails: %v, %d rows", err, rows)
 	}
 	if x.conn.TxnState() != sqlite.TxnNone {

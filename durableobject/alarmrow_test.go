@@ -42,6 +42,7 @@ export class R extends DurableObject {
     if (this.name === "same" && n < 4) await this.st.setAlarm(Date.now());
     if (this.name === "aborts") { if (retryCount === 6) { await this.st.setAlarm(Date.now() + 3600e3); await scheduler.wait(5); } this.ctx.abort("no"); }
     if (this.name === "slow") await scheduler.wait(10_000);
+    if (this.name === "givesUp") { await scheduler.wait(10_000); this.ctx.abort("no", { retryAlarm: false }); }
     if (this.name === "full") { await scheduler.wait(1500); this.ctx.abort("no"); }
     if (this.name === "constraint") this.st.sql.exec("CREATE TABLE p (id INTEGER PRIMARY KEY); CREATE TABLE c (p REFERENCES p(id) DEFERRABLE INITIALLY DEFERRED); INSERT INTO c VALUES (1)");
     if (this.name.startsWith("outlived") && n === 1) {
@@ -312,18 +313,20 @@ func TestEarlyDelivery(t *testing.T) {
 }
 
 // A handler whose row cannot be deleted has not succeeded: its object is reset, and the alarm tried again
-// until it is given up.
+// until it is given up, also where the handler itself gives up.
 func TestRowThatCannotBeDeleted(t *testing.T) {
-	w := minidotest.NewWorker(t, rowWorker, minidotest.Options{})
-	w.Want(`{"ok":null}`, "R/slow/set", 1000)
-	w.Advance(5 * time.Second)
-	if err := fileOf(t, w, "slow").Exec("CREATE TRIGGER tr BEFORE UPDATE ON _cf_METADATA BEGIN SELECT raise(ABORT, 'read only'); END"); err != nil {
-		t.Fatal(err)
-	}
-	w.Advance(time.Hour)
-	w.Want(`{"ok":7}`, "R/a/fired", "slow")
-	if names := indexed(w, "R"); len(names) > 0 || len(w.Logged("R/slow: delete a dropped alarm: read only")) != 1 {
-		t.Errorf("the index has %q; %q", names, w.Logged("log "))
+	for _, name := range []string{"slow", "givesUp"} {
+		w := minidotest.NewWorker(t, rowWorker, minidotest.Options{})
+		w.Want(`{"ok":null}`, "R/"+name+"/set", 1000)
+		w.Advance(5 * time.Second)
+		if err := fileOf(t, w, name).Exec("CREATE TRIGGER tr BEFORE UPDATE ON _cf_METADATA BEGIN SELECT raise(ABORT, 'read only'); END"); err != nil {
+			t.Fatal(err)
+		}
+		w.Advance(time.Hour)
+		w.Want(`{"ok":7}`, "R/a/fired", name)
+		if names := indexed(w, "R"); len(names) > 0 || len(w.Logged("R/"+name+": delete a dropped alarm: read only")) != 1 {
+			t.Errorf("%s: the index has %q; %q", name, names, w.Logged("log "))
+		}
 	}
 }
 

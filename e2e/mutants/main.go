@@ -1,7 +1,8 @@
 // Command mutants changes the code that promises durability, one line at a time, and
 // checks that a test notices. `make mutants` runs it.
 //
-// It covers the path of a commit and the index of alarms (targets.go): it deletes
+// It covers the path of a commit and the index of alarms, with -core only these, and
+// what they rest on (targets.go): it deletes
 // statements, swaps neighbours, negates conditions, moves bounds by one, drops
 // calls and errors, returns at once. First each test of the target's packages runs
 // by itself, to learn what it covers and how long it takes (plan.go). Then all
