@@ -82,7 +82,9 @@ func coerceTexts(e *engine.Engine) {
 			return text.Substring(from, to)
 		})
 	}
-	builtin.Wrap(e, proto, "replaceAll", func(c goja.FunctionCall, method insides.Function) goja.Value { return replaceNothing(e, c, method) })
+	for name, all := range map[string]bool{"replace": false, "replaceAll": true} { // order-independent: each is its own method
+		builtin.Wrap(e, proto, name, func(c goja.FunctionCall, method insides.Function) goja.Value { return replaceText(e, c, method, all) })
+	}
 	for _, name := range []string{"toLowerCase", "toUpperCase", "toLocaleLowerCase", "toLocaleUpperCase", "normalize"} {
 		builtin.Wrap(e, proto, name, betweenHalves)
 	}
@@ -126,73 +128,41 @@ func betweenHalves(c goja.FunctionCall, method insides.Function) goja.Value {
 	return out
 }
 
-// replaceNothing is String.prototype.replaceAll (22.1.3.20) of the empty string, in
-// whose search goja does not come to an end where a text is not ASCII.
-func replaceNothing(e *engine.Engine, c goja.FunctionCall, method insides.Function) goja.Value {
+// replaceText is String.prototype.replace (22.1.3.19) or replaceAll (22.1.3.20) of a text
+// in a text, where goja would take long or write too much. In goja a search for the empty
+// string does not come to an end where a text is not ASCII.
+func replaceText(e *engine.Engine, c goja.FunctionCall, method insides.Function, all bool) goja.Value {
 	text, isText := c.This.(goja.String)
+	object, isObject := c.This.(*goja.Object)
 	search := c.Argument(0)
-	if pattern, ok := search.(*goja.Object); ok && isText {
+	if pattern, ok := search.(*goja.Object); ok && (isText || isObject) {
 		if own := pattern.GetSymbol(goja.SymReplace); own != nil && !goja.IsUndefined(own) && !goja.IsNull(own) {
 			return method(c)
+		}
+		if isObject {
+			text, isText, isObject = builtin.TextOf(object), true, false
+			c.This = text
 		}
 		search = builtin.TextOf(pattern)
 		c.Arguments = append([]goja.Value{search}, c.Arguments[1:]...)
 	}
+	if isObject {
+		text, isText = builtin.TextOf(object), true
+		c.This = text
+	}
 	sought, ok := search.(goja.String)
-	if !ok || !isText || sought.Length() > 0 {
+	if !ok || !isText {
 		return method(c)
 	}
 	by := c.Argument(1)
-	if !engine.IsCallable(by) {
-		by = builtin.TextOf(by)
+	if pattern, ok := by.(*goja.Object); ok && !engine.IsCallable(by) {
+		by = builtin.TextOf(pattern)
+		c.Arguments = []goja.Value{search, by}
 	}
-	if ascii, units := texts.Text(text); units == nil || len(ascii) > 0 {
+	if ascii, units := texts.Text(text); !(all && sought.Length() == 0 && units != nil && len(ascii) == 0) && !builtin.ReplacesLong(text, by) {
 		return method(c)
 	}
-	var out []uint16
-	for i := range text.Length() + 1 {
-		put, isTemplate := by.(goja.String)
-		if !isTemplate {
-			put = builtin.TextOf(e.Call(by, goja.Undefined(), sought, e.VM().ToValue(i), text))
-		} else if put.Length() > 0 {
-			put = substitutedNothing(put, text, i)
-		}
-		e.Natives.Pause()
-		e.Memory.Allocate(2*int64(len(out)+put.Length()), builtin.BadStringLength)
-		for k := range put.Length() {
-			out = append(out, put.CharAt(k))
-		}
-		if i < text.Length() {
-			out = append(out, text.CharAt(i))
-		}
-	}
-	return goja.StringFromUTF16(out)
-}
-
-// substitutedNothing is GetSubstitution (22.1.3.19.1) for an empty match at a place.
-func substitutedNothing(template, text goja.String, at int) goja.String {
-	out := template.Substring(0, 0)
-	for i := 0; i < template.Length(); i++ {
-		part, known := template.Substring(i, i+1), template.CharAt(i) == '$' && i+1 < template.Length()
-		if known {
-			switch template.CharAt(i + 1) {
-			case '$':
-			case '&':
-				part = template.Substring(0, 0)
-			case '`':
-				part = text.Substring(0, at)
-			case '\'':
-				part = text.Substring(at, text.Length())
-			default:
-				known = false
-			}
-		}
-		if known {
-			i++
-		}
-		out = out.Concat(part)
-	}
-	return out
+	return builtin.ReplaceText(e, text, sought, by, all)
 }
 
 // coerceCallbacks refuses what is no function before goja asks for its text.

@@ -2,7 +2,6 @@ package ecma
 
 import (
 	"math"
-	"strings"
 
 	"github.com/dop251/goja"
 
@@ -27,30 +26,5 @@ func guardStrings(e *engine.Engine) {
 				e.Memory.Allocate(builtin.Product(builtin.NumberAt(e, c, 0), 1), builtin.BadStringLength)
 			}
 		})
-	}
-	for _, name := range []string{"replace", "replaceAll"} {
-		builtin.Guard(e, p, name, func(c *goja.FunctionCall) {
-			if len(c.Arguments) < 2 || builtin.StringLength(c.Arguments[1]) < 64 || builtin.StringLength(c.This) < 64 {
-				return // at most 64 times as long as the longer one
-			}
-			checkReplace(e, builtin.StringLength(c.This), builtin.StringLength(c.Arguments[1]), c)
-		})
-	}
-}
-
-// maxRegExpReplacement bounds the worst case of a replacement by a regular
-// expression, whose matches are not counted beforehand.
-const maxRegExpReplacement = 16 * engine.MaxValueBytes
-
-func checkReplace(e *engine.Engine, length, replacement int64, c *goja.FunctionCall) {
-	pattern, isText := c.Arguments[0].(goja.String)
-	worst := builtin.Product(float64(length+1), replacement)
-	switch {
-	case worst <= engine.MaxValueBytes:
-	case isText:
-		matches := strings.Count(c.This.String(), pattern.String())
-		e.Memory.Allocate(length+builtin.Product(float64(matches), replacement), builtin.BadStringLength)
-	case worst > maxRegExpReplacement:
-		e.Throw("RangeError", builtin.BadStringLength)
 	}
 }

@@ -36,6 +36,7 @@ export class H extends DurableObject {
   spin(name) {
     const spins = {
       spread: () => [...Array.prototype.values.call({ length: 2 ** 53 - 1 })], from: () => Array.from(Array.prototype.keys.call({ length: 2 ** 53 - 1 })),
+      replace: () => { for (;;) "xy".repeat(4e7).replaceAll("x", "z"); }, replaceRegExp: () => { for (;;) "xy".repeat(4e7).replace(/x/g, "z"); },
       set: () => new Set(Array.prototype.values.call({ length: 2 ** 53 - 1 })), join: () => String(doubled()), stringify: () => JSON.stringify(doubled()),
       replaced: () => JSON.stringify(doubled(), (k, v) => v), listed: () => { let o = {}; for (let i = 0; i < 60; i++) o = { a: o, b: o, c: 1 }; return JSON.stringify(o, ["b", "a"]); },
     };
@@ -83,7 +84,7 @@ assigned raised`) {
 // What built-ins do without end, or for an age, is stopped as JavaScript is.
 func TestCPULimitOfNatives(t *testing.T) {
 	w := NewWorker(t, nativesWorker, Options{TurnLimit: testTurnLimit})
-	for _, name := range strings.Fields("spread from set join stringify replaced listed") {
+	for _, name := range strings.Fields("spread from set join stringify replaced listed replace replaceRegExp") {
 		if got := w.Call("H/a/spin", name); strings.HasPrefix(got, `{"ok"`) || strings.Contains(got, "TypeError") {
 			t.Errorf("%s: %s", name, got)
 		}

@@ -48,6 +48,9 @@ func (p *Class) regexpMethods() {
 		if !insides.StandardRegExp(c.This) && !p.untouched(c.This) {
 			return p.stepwise("split", c)
 		}
+		if result := p.splitLong(&c); result != nil {
+			return result
+		}
 		return p.step(c, method)
 	})
 	every := p.Engine.Call(p.Proto.GetSymbol(goja.SymMatchAll), p.constructRegExp(p.Engine.String("a"), goja.Undefined()), p.Engine.String(""))
@@ -64,16 +67,26 @@ func (p *Class) regexpMethods() {
 		goja.SymReplace: func(result, text goja.Value) bool { return !result.StrictEquals(text) },
 		goja.SymSearch:  func(result, _ goja.Value) bool { return result.ToInteger() >= 0 },
 	} {
+		long := map[*goja.Symbol]func(*goja.FunctionCall) goja.Value{goja.SymMatch: p.matchLong, goja.SymReplace: p.replaceLong}[symbol]
+		if long == nil {
+			long = func(*goja.FunctionCall) goja.Value { return nil }
+		}
 		if method, ok := p.Proto.GetSymbol(symbol).(*goja.Object); ok {
 			insides.Amend(method, func(c goja.FunctionCall, method native) goja.Value {
 				re, text := c.This, c.Argument(0)
 				if !insides.StandardRegExp(re) {
-					if p.untouched(re) {
-						return p.step(c, method)
+					if !p.untouched(re) {
+						return p.stepwise(names[symbol], c)
 					}
-					return p.stepwise(names[symbol], c)
+					if result := long(&c); result != nil {
+						return result
+					}
+					return p.step(c, method)
 				}
-				result := method(c)
+				result := long(&c)
+				if result == nil {
+					result = method(c)
+				}
 				if insides.OrderMatch(result); matched(result, text) {
 					p.last = lastMatch{regexp: re, text: text, all: true}
 				}
