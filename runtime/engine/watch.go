@@ -176,7 +176,7 @@ func (w *Watchdog) arm(l look) {
 		case now != l.turn:
 			l = w.first(now, at)
 		case w.over(w.limit, l.since, at):
-			w.interrupt(&LimitError{Resource: CPUTime, Detail: fmt.Sprintf("the CPU time limit of a turn, %v, was exceeded", w.limit)})
+			w.interrupt(w.exceeded())
 			w.armed.Store(false)
 			return
 		case w.patience != nil && w.over(w.patience.After, l.failed, at):
@@ -210,6 +210,24 @@ func (w *Watchdog) interrupt(reason *LimitError) {
 	if fn := w.native.Load(); fn != nil {
 		(*fn)()
 	}
+}
+
+// Elsewhere is for what a turn has others compute: on any goroutine, over says whether that
+// has taken as long by now as a turn may. Whoever hears of it gives up, and has a turn call
+// Exceeded.
+func (w *Watchdog) Elsewhere() (over func() bool) {
+	since := w.moment(w.clock.Now())
+	return func() bool { return w.over(w.limit, since, w.clock.Now()) }
+}
+
+// Exceeded stops the present turn, as if it had computed for longer than the limit.
+func (w *Watchdog) Exceeded() {
+	w.interrupt(w.exceeded())
+	w.engine.Natives.Pause()
+}
+
+func (w *Watchdog) exceeded() *LimitError {
+	return &LimitError{Resource: CPUTime, Detail: fmt.Sprintf("the CPU time limit of a turn, %v, was exceeded", w.limit)}
 }
 
 func (w *Watchdog) close() { w.closed.Store(true) }

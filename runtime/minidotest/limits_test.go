@@ -183,3 +183,34 @@ func TestCPULimitOfModuleCode(t *testing.T) {
 		}
 	}
 }
+
+// What crypto.subtle derives and generates is stopped at the CPU limit, in the turn of an
+// object and, for a request, off the loop, where other requests go on meanwhile.
+func TestCPULimitOfSubtleCrypto(t *testing.T) {
+	w := NewWorker(t, `
+const long = {
+  async derive() {
+    const key = await crypto.subtle.importKey("raw", new Uint8Array(8), "PBKDF2", false, ["deriveBits"]);
+    await crypto.subtle.deriveBits({ name: "PBKDF2", hash: "SHA-512", salt: new Uint8Array(8), iterations: 100000 }, key, 8e7);
+  },
+  async generate() {
+    await crypto.subtle.generateKey({ name: "RSASSA-PKCS1-v1_5", modulusLength: 16384, publicExponent: new Uint8Array([1, 0, 1]), hash: "SHA-256" }, true, ["sign"]);
+  },
+};
+export class C extends DurableObject {
+  ok() { return "ok"; }
+  run(name) { return long[name](); }
+}
+export default serve({ ...long, ok() { return "ok"; } });`, Options{TurnLimit: testTurnLimit})
+	for _, name := range []string{"derive", "generate"} {
+		if got := w.Call("C/a/run", name); !strings.Contains(got, "CPU time limit") && got != "failed: Network connection lost." {
+			t.Errorf("%s in an object: %s", name, got)
+		}
+		request := w.Post("!" + name)
+		w.Want(`{"ok":"ok"}`, "!ok")
+		if got := w.All(request)[0]; got != "failed: Worker exceeded CPU time limit." {
+			t.Errorf("%s in a request: %s", name, got)
+		}
+		w.Want(`{"ok":"ok"}`, "C/a/ok")
+	}
+}

@@ -30,6 +30,9 @@ type Params struct {
 	Iterations     int
 	Public         *Key
 	Problem        error // of an operation with a key: told after the key is checked
+	// Stopped is asked now and then by what takes long, which ends with its error; nil:
+	// never.
+	Stopped func() error
 }
 
 // Kind says how a member of an algorithm's dictionary is converted (Web IDL).

@@ -4,7 +4,8 @@ import (
 	"bytes"
 	"crypto/hkdf"
 	"crypto/hmac"
-	"crypto/pbkdf2"
+	"crypto/subtle"
+	"encoding/binary"
 	"hash"
 	"io"
 )
@@ -163,9 +164,43 @@ func (k *Key) deriveKDF(p *Params, length *int) ([]byte, error) {
 	if size == 0 {
 		return []byte{}, nil
 	}
-	out, err := pbkdf2.Key(newHash, string(k.secret), p.Salt, p.Iterations, size)
-	if err != nil {
-		return nil, fail(operationError, "PBKDF2 deriveBits failed.")
+	return Stretch(hmac.New(newHash, k.secret), p.Salt, p.Iterations, size, p.Stopped)
+}
+
+// stopIterations is after how many rounds of a hash Stretch asks whether it is to stop.
+const stopIterations = 1 << 12
+
+// Stretch is PBKDF2 (RFC 8018, section 5.2) with a keyed hash. It asks stopped, unless that
+// is nil, now and then, and ends with its error.
+func Stretch(mac hash.Hash, salt []byte, iterations, length int, stopped func() error) ([]byte, error) {
+	if stopped == nil {
+		stopped = func() error { return nil }
 	}
-	return out, nil
+	key := make([]byte, 0, length+mac.Size())
+	var block, u []byte
+	for index, rounds := uint32(1), 0; len(key) < length; index++ {
+		mac.Reset()
+		mac.Write(salt)
+		mac.Write(binary.BigEndian.AppendUint32(nil, index))
+		u = mac.Sum(u[:0])
+		block = append(block[:0], u...)
+		for i := 1; i < iterations; i++ {
+			if rounds++; rounds%stopIterations == 0 {
+				if err := stopped(); err != nil {
+					return nil, err
+				}
+			}
+			mac.Reset()
+			mac.Write(u)
+			u = mac.Sum(u[:0])
+			subtle.XORBytes(block, block, u)
+		}
+		if rounds++; rounds%stopIterations == 0 {
+			if err := stopped(); err != nil {
+				return nil, err
+			}
+		}
+		key = append(key, block...)
+	}
+	return key[:length], nil
 }

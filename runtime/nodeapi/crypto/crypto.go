@@ -15,6 +15,7 @@ import (
 
 	"minido.dev/minido/runtime/engine"
 	"minido.dev/minido/runtime/nodeapi/node"
+	"minido.dev/minido/runtime/webcrypto"
 )
 
 // cryptoModule are the natives of js/crypto.js (nodejs.org/api/crypto.html).
@@ -184,32 +185,13 @@ func (m *module) pbkdf2(c goja.FunctionCall) goja.Value {
 	return m.NewBuffer(m.stretch(hmac.New(make, password), salt, iterations, length))
 }
 
-// pauseIterations is after how many rounds of a hash an interrupt is looked for.
-const pauseIterations = 1 << 12
-
-// stretch is PBKDF2 (RFC 8018, 5.2). It ends the turn if that has been interrupted.
+// stretch is PBKDF2. It ends the turn if that has been interrupted.
 func (m *module) stretch(mac hash.Hash, salt []byte, iterations, length int) []byte {
-	key := make([]byte, 0, length+mac.Size())
-	var block, u []byte
-	for index := uint32(1); len(key) < length; index++ {
+	key, _ := webcrypto.Stretch(mac, salt, iterations, length, func() error { // which never fails: it panics
 		m.Engine.Natives.Pause()
-		mac.Reset()
-		mac.Write(salt)
-		mac.Write(binary.BigEndian.AppendUint32(nil, index))
-		u = mac.Sum(u[:0])
-		block = append(block[:0], u...)
-		for i := 1; i < iterations; i++ {
-			if i%pauseIterations == 0 {
-				m.Engine.Natives.Pause()
-			}
-			mac.Reset()
-			mac.Write(u)
-			u = mac.Sum(u[:0])
-			subtle.XORBytes(block, block, u)
-		}
-		key = append(key, block...)
-	}
-	return key[:length]
+		return nil
+	})
+	return key
 }
 
 // maxScryptMemory is Node's default of `maxmem`.

@@ -2,6 +2,8 @@ package crypto
 
 import (
 	"crypto/subtle"
+	"errors"
+	"io"
 	"math"
 	"strings"
 
@@ -156,24 +158,46 @@ const costlyIterations = 1000
 // what done makes of its result. Costly work of a stateless request leaves the
 // loop, so that other requests go on. In an object it stays in the turn: there,
 // as in workerd, an await of crypto lets no other event in.
-func compute[T any](p *Crypto, name string, costly bool, work func() (T, error), done func(T) goja.Value) goja.Value {
+// Either way the CPU limit holds: what takes long asks stopped, and ends with its error.
+func compute[T any](p *Crypto, name string, costly bool, work func(stopped func() error) (T, error), done func(T) goja.Value) goja.Value {
 	c := p.Engine.Current()
 	if !costly || p.Go == nil || c == nil || c.Kind != engine.RequestContext {
-		v, err := work()
+		v, err := work(func() error { p.Engine.Natives.Pause(); return nil }) // which panics where the turn ends
 		p.tried(err)
 		return done(v)
 	}
 	op := p.Engine.StartOp(name)
 	promise := op.Promise()
+	over := p.Engine.Watchdog.Elsewhere()
 	p.Go(name, func() {
-		v, err := work()
+		v, err := work(func() error {
+			if over() {
+				return errTooLong
+			}
+			return nil
+		})
 		op.Resolve("crypto", func() goja.Value {
+			if errors.Is(err, errTooLong) {
+				p.Engine.Watchdog.Exceeded()
+			}
 			p.tried(err)
 			return done(v)
 		})
 	})
 	return promise
 }
+
+// errTooLong ends what has computed for as long as a turn may.
+var errTooLong = errors.New("the CPU time limit was exceeded")
+
+// searching is the isolate's randomness for a search for primes that can be stopped.
+type searching struct {
+	io.Reader
+	stopped func() error
+}
+
+// Stopped implements webcrypto.Stopper.
+func (s searching) Stopped() error { return s.stopped() }
 
 // buffer resolves with bytes.
 func (p *Crypto) buffer(data []byte, err error) goja.Value {
@@ -219,8 +243,8 @@ func (p *Crypto) subtleGenerate(a subtleArgs) goja.Value {
 	if params.Name == "HMAC" || strings.HasPrefix(params.Name, "AES-") {
 		p.Engine.IO("crypto.subtle.generateKey()") // in workerd, pairs need no request
 	}
-	work := func() (webcrypto.Generated, error) {
-		return webcrypto.Generate(params, extractable, usages, p.Engine.Entropy())
+	work := func(stopped func() error) (webcrypto.Generated, error) {
+		return webcrypto.Generate(params, extractable, usages, searching{p.Engine.Entropy(), stopped})
 	}
 	return compute(p, "crypto.subtle.generateKey()", params.ModulusLength > 0, work, func(g webcrypto.Generated) goja.Value {
 		if g.Secret != nil {
@@ -239,7 +263,8 @@ func (p *Crypto) subtleDeriveKey(a subtleArgs) goja.Value {
 	params := p.normalize(webcrypto.OpDeriveBits, algorithm)
 	imports := p.normalize(webcrypto.OpImportKey, derived)
 	lengths := p.normalize(webcrypto.OpGetKeyLength, derived)
-	return compute(p, "crypto.subtle.deriveKey()", params.Iterations > costlyIterations, func() (*webcrypto.Key, error) {
+	return compute(p, "crypto.subtle.deriveKey()", params.Iterations > costlyIterations, func(stopped func() error) (*webcrypto.Key, error) {
+		params.Stopped = stopped
 		return webcrypto.DeriveKeyWith(params, base, lengths, imports, extractable, usages)
 	}, func(k *webcrypto.Key) goja.Value { return p.NewKey(k) })
 }
@@ -260,7 +285,8 @@ func (p *Crypto) subtleDeriveBits(a subtleArgs) goja.Value {
 		length = &bits
 	}
 	params := p.normalize(webcrypto.OpDeriveBits, algorithm)
-	return compute(p, "crypto.subtle.deriveBits()", params.Iterations > costlyIterations, func() ([]byte, error) {
+	return compute(p, "crypto.subtle.deriveBits()", params.Iterations > costlyIterations, func(stopped func() error) ([]byte, error) {
+		params.Stopped = stopped
 		return webcrypto.Derive(params, key, webcrypto.DeriveBits, length)
 	}, p.NewArrayBuffer)
 }
