@@ -74,34 +74,52 @@ func guardCalls(e *engine.Engine) {
 	array.GuardFlat(e)
 }
 
-// What a character costs that becomes an element or a property's name, in bytes;
-// how many become properties of one object: each is a step of a native that
-// cannot be interrupted; and how many a list of them has: goja appends one by one, and
-// each copy of the list holds up a collection, and with it all other goroutines. Twice as
-// many fill the memory of an isolate in production.
+// What a character or an element costs that becomes an element or a property's name, a pair
+// of both or a description of it, or a property of its own, in bytes; how many characters
+// become properties of one object: each is a step of a native that cannot be interrupted;
+// and how many a list of them has: goja appends one by one, and each copy of the list
+// holds up a collection, and with it all other goroutines. Twice as many fill the memory of
+// an isolate in production.
 const (
-	indexBytes = 64
+	indexBytes    = 64
+	pairBytes     = 320
+	propertyBytes = 160
+
 	maxIndexes = 1 << 18
 	maxListed  = 1 << 21
 )
 
-// guardTextAsObject bounds what is made of the characters of a string as the
-// properties that they are.
+// guardTextAsObject bounds what is made of the characters of a string, or of the elements of
+// an array, as the properties that they are.
 func guardTextAsObject(e *engine.Engine) {
 	object := e.VM().Get("Object").(*goja.Object)
-	for _, name := range []string{"keys", "values", "entries", "getOwnPropertyNames", "getOwnPropertyDescriptors", "freeze", "seal"} {
+	// many is how many elements or characters are listed.
+	many := func(v goja.Value) int64 {
+		if o, ok := v.(*goja.Object); ok && e.Maker().Plain.Array(o) != nil {
+			return builtin.LengthOf(e, o)
+		}
+		return builtin.StringLength(v)
+	}
+	for name, bytes := range map[string]int64{"keys": indexBytes, "values": indexBytes, "entries": pairBytes, "getOwnPropertyNames": indexBytes,
+		"getOwnPropertyDescriptors": pairBytes, "freeze": propertyBytes, "seal": propertyBytes} { // order-independent: each is its own method
 		builtin.Guard(e, object, name, func(c *goja.FunctionCall) {
-			n := builtin.StringLength(c.Argument(0))
-			if n > maxListed {
+			v := c.Argument(0)
+			if builtin.StringLength(v) > maxListed {
 				e.Throw("RangeError", builtin.BadArrayLength)
 			}
-			e.Memory.Fit(indexBytes*n, builtin.BadArrayLength)
+			e.Memory.Fit(bytes*many(v), builtin.BadArrayLength)
 		})
 	}
 	builtin.Guard(e, object, "assign", func(c *goja.FunctionCall) {
 		for i, source := range c.Arguments {
-			if i > 0 && builtin.StringLength(source) > maxIndexes {
+			if i == 0 {
+				continue
+			}
+			if builtin.StringLength(source) > maxIndexes || many(source) > maxListed {
 				e.Throw("RangeError", builtin.BadArrayLength)
+			}
+			if target, ok := c.Arguments[0].(*goja.Object); ok && e.Maker().Plain.Array(target) == nil {
+				e.Memory.Fit(propertyBytes*many(source), builtin.BadArrayLength)
 			}
 		}
 	})

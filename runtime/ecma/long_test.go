@@ -36,3 +36,16 @@ func TestKeysOfText(t *testing.T) {
 		evaluates(t, source, want)
 	}
 }
+
+// What would fill the memory is refused before it is made: more elements become properties,
+// pairs or descriptions than there is room for.
+func TestPropertiesOfLongArrays(t *testing.T) {
+	for source, want := range map[string]string{
+		`Object.keys(Object.assign({}, new Array(1e5).fill(1))).length`: "100000",
+		`Object.assign([], new Array(3e6).fill(1)).length`:              "RangeError: Invalid array length",
+		`Object.assign({}, new Array(3e6).fill(1))`:                     "RangeError: Invalid array length",
+		`Object.entries(new Array(1e5).fill(1)).length`:                 "100000",
+	} {
+		evaluates(t, source, want)
+	}
+}

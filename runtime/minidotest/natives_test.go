@@ -27,6 +27,7 @@ export class H extends DurableObject {
       apply: () => Math.max.apply(null, { length: 1e9 }), reflect: () => Reflect.apply(Math.max, null, { length: 1e9 }), raw: () => String.raw({ raw: { length: 1e12 } }),
       doubledFlat: () => doubled().flat(Infinity), list: () => JSON.stringify({}, new Proxy([], { get: () => 1e9 })),
       asUintN: () => BigInt.asUintN(2 ** 40, -1n), digits: () => BigInt("9".repeat(1e6)), shiftLeft: () => 1n << 2n ** 40n, shiftRight: () => 1n >> -(2n ** 40n), power: () => 3n ** 2n ** 40n,
+      tag: () => Intl.getCanonicalLocales("en-x" + "-abcdefgh".repeat(1e6)),
       product: () => { const a = 1n << 2n ** 23n; return a * a; }, quotient: () => { const o = { a: 1n << 2n ** 23n }; return o.a / o.a; },
       remainder: () => { let a = 1n << 2n ** 23n; a %= -a; }, hidden: () => 3n * { valueOf: () => 1n << 2n ** 23n },
       assigned: () => { let a = 1n; a <<= 2n ** 40n; }, raised: () => { const o = { a: 3n }; o.a **= 2n ** 40n; },
@@ -36,6 +37,7 @@ export class H extends DurableObject {
   spin(name) {
     const spins = {
       spread: () => [...Array.prototype.values.call({ length: 2 ** 53 - 1 })], from: () => Array.from(Array.prototype.keys.call({ length: 2 ** 53 - 1 })),
+      locales: () => Intl.getCanonicalLocales({ length: 2 ** 53 - 1 }),
       replace: () => { for (;;) "xy".repeat(4e7).replaceAll("x", "z"); }, replaceRegExp: () => { for (;;) "xy".repeat(4e7).replace(/x/g, "z"); },
       set: () => new Set(Array.prototype.values.call({ length: 2 ** 53 - 1 })), join: () => String(doubled()), stringify: () => JSON.stringify(doubled()),
       replaced: () => JSON.stringify(doubled(), (k, v) => v), listed: () => { let o = {}; for (let i = 0; i < 60; i++) o = { a: o, b: o, c: 1 }; return JSON.stringify(o, ["b", "a"]); },
@@ -65,7 +67,7 @@ func TestNativesAreBounded(t *testing.T) {
 	w := NewWorker(t, nativesWorker, Options{})
 	for _, name := range strings.Fields(`delegation trim getter bound platform stringify join flat parse forEach indexOf slice shift apply reflect raw
 doubledFlat list asUintN digits shiftLeft shiftRight power product quotient remainder hidden
-assigned raised`) {
+assigned raised tag`) {
 		if got := w.Call("H/a/run", name); got != `{"ok":"RangeError"}` {
 			t.Errorf("%s: %s", name, got)
 		}
@@ -84,7 +86,7 @@ assigned raised`) {
 // What built-ins do without end, or for an age, is stopped as JavaScript is.
 func TestCPULimitOfNatives(t *testing.T) {
 	w := NewWorker(t, nativesWorker, Options{TurnLimit: testTurnLimit})
-	for _, name := range strings.Fields("spread from set join stringify replaced listed replace replaceRegExp") {
+	for _, name := range strings.Fields("spread from set join stringify replaced listed replace replaceRegExp locales") {
 		if got := w.Call("H/a/spin", name); strings.HasPrefix(got, `{"ok"`) || strings.Contains(got, "TypeError") {
 			t.Errorf("%s: %s", name, got)
 		}

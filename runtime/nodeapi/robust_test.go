@@ -65,3 +65,19 @@ func TestHostileArguments(t *testing.T) {
 		})
 	}
 }
+
+// A buffer that is larger than a value may be is refused before there is memory for it.
+func TestBuffersAreBounded(t *testing.T) {
+	w := newWorld(t, Options{})
+	w.in(`
+		const N = 2 ** 31 - 2, part = Buffer.alloc(2 ** 20);
+		for (const [name, make] of Object.entries({
+			alloc: () => Buffer.alloc(N), filled: () => Buffer.alloc(N, "x"), unsafe: () => Buffer.allocUnsafe(N), slow: () => Buffer.allocUnsafeSlow(N), constructed: () => new Buffer(N),
+			from: () => Buffer.from({ length: N }), list: () => Buffer.concat(Array(1000).fill(part)), padded: () => Buffer.concat([part], N),
+		})) {
+			try { make(); say(name + ": made"); } catch (e) { if (String(e) !== "RangeError: Array buffer allocation failed") say(name + ": " + e); }
+		}
+		say([Buffer.alloc(2 ** 20).length, Buffer.from({ length: 3, 1: 7 }).join(), Buffer.concat([part, part]).length].join());
+	`)
+	w.said("1048576,0,7,0,2097152")
+}

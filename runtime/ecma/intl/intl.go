@@ -183,6 +183,7 @@ func (p *Intl) localeList(v goja.Value) []string {
 	obj := v.ToObject(p.VM)
 	length := webidl.Get(obj, "length").ToInteger()
 	for i := int64(0); i < length; i++ {
+		p.Engine.Natives.Pause()
 		if item := obj.Get(fmt.Sprint(i)); item != nil {
 			add(item)
 		}
@@ -190,7 +191,13 @@ func (p *Intl) localeList(v goja.Value) []string {
 	return tags
 }
 
+// maxTag is the longest tag, in characters: parsing one takes time with the square of it.
+const maxTag = 1 << 14
+
 func (p *Intl) parseLocale(text string) language.Tag {
+	if len(text) > maxTag {
+		p.Engine.Throw("RangeError", "Invalid language tag: %s", text)
+	}
 	tag, err := language.Raw.Parse(text)
 	var unknown language.ValueError
 	if errors.As(err, &unknown) {

@@ -101,8 +101,14 @@ func (m *module) size(v goja.Value, name string) int {
 	return int(f)
 }
 
+// room is memory for a buffer.
+func (m *module) room(size int64) []byte {
+	m.Engine.Memory.Allocate(size, "Array buffer allocation failed")
+	return make([]byte, size)
+}
+
 func (m *module) bufferAlloc(c goja.FunctionCall) goja.Value {
-	data := make([]byte, m.size(c.Argument(0), "size"))
+	data := m.room(int64(m.size(c.Argument(0), "size")))
 	if v := c.Argument(1); !node.Absent(v) && len(data) > 0 {
 		m.fill(data, v, c.Argument(2))
 	}
@@ -165,8 +171,11 @@ func (m *module) bufferFrom(c goja.FunctionCall) goja.Value {
 	if length > node.MaxBufferLength {
 		m.ThrowRange("length", ">= 0 && <= 2147483647", n)
 	}
-	data := make([]byte, length)
+	data := m.room(length)
 	for i := range data {
+		if i%4096 == 0 {
+			m.Engine.Natives.Pause()
+		}
 		data[i] = byteOf(obj.Get(strconv.Itoa(i)))
 	}
 	return m.NewBuffer(data)
@@ -229,7 +238,7 @@ func (m *module) bufferConcat(c goja.FunctionCall) goja.Value {
 			m.ThrowRange("length", "0 to 2147483647", v)
 		}
 	}
-	data := make([]byte, total)
+	data := m.room(int64(total))
 	at := 0
 	for _, p := range parts {
 		at += copy(data[at:], p)
