@@ -100,14 +100,19 @@ func guardTextAsObject(e *engine.Engine) {
 		}
 		return builtin.StringLength(v)
 	}
-	for name, bytes := range map[string]int64{"keys": indexBytes, "values": indexBytes, "entries": pairBytes, "getOwnPropertyNames": indexBytes,
-		"getOwnPropertyDescriptors": pairBytes, "freeze": propertyBytes, "seal": propertyBytes} { // order-independent: each is its own method
-		builtin.Guard(e, object, name, func(c *goja.FunctionCall) {
+	for _, m := range []struct {
+		name  string
+		bytes int64
+	}{
+		{"keys", indexBytes}, {"values", indexBytes}, {"entries", pairBytes}, {"getOwnPropertyNames", indexBytes},
+		{"getOwnPropertyDescriptors", pairBytes}, {"freeze", propertyBytes}, {"seal", propertyBytes},
+	} {
+		builtin.Guard(e, object, m.name, func(c *goja.FunctionCall) {
 			v := c.Argument(0)
 			if builtin.StringLength(v) > maxListed {
 				e.Throw("RangeError", builtin.BadArrayLength)
 			}
-			e.Memory.Fit(bytes*many(v), builtin.BadArrayLength)
+			e.Memory.Fit(m.bytes*many(v), builtin.BadArrayLength)
 		})
 	}
 	builtin.Guard(e, object, "assign", func(c *goja.FunctionCall) {
