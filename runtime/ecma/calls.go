@@ -54,9 +54,25 @@ func guardCalls(e *engine.Engine) {
 		listed(c, 1)
 	})
 	builtin.Guard(e, e.VM().Get("String").(*goja.Object), "raw", func(c *goja.FunctionCall) {
-		if template, ok := c.Argument(0).(*goja.Object); ok {
-			bound(template.Get("raw"))
+		template, ok := c.Argument(0).(*goja.Object)
+		if !ok {
+			return
 		}
+		raw := template.Get("raw")
+		bound(raw)
+		length := int64(0)
+		if list, ok := raw.(*goja.Object); ok && e.Maker().Plain.Array(list) != nil {
+			for i := range int(builtin.LengthOf(e, list)) {
+				if length > engine.MaxValueBytes {
+					break
+				}
+				length += builtin.StringLength(builtin.Element(e, list, i))
+			}
+		}
+		for _, put := range c.Arguments[1:] {
+			length += builtin.StringLength(put)
+		}
+		e.Memory.Allocate(length, builtin.BadStringLength)
 	})
 	guardTextAsObject(e)
 	builtin.Guard(e, builtin.Prototype(e, "String"), "split", func(c *goja.FunctionCall) {

@@ -51,6 +51,9 @@ export class H extends DurableObject {
       replaceBefore: () => "x".repeat(1e5).replaceAll("x", "$" + BEFORE), replaceAfter: () => "x".repeat(1e5).replace(/x/g, "$'"), replaceFlagV: () => "x".repeat(1e5).replace(/x/gv, "$" + BEFORE),
       replaceWhole: () => S.replace(/.+/, "$&".repeat(500)), replaceGroup: () => S.replace(/(.+)/, "$1".repeat(500)), replaceText: () => S.replace(S, "$&".repeat(500)),
       replaceCalls: () => S.replaceAll("x", () => S), replaceObject: () => String.prototype.replaceAll.call({ toString: () => S }, "x", "$" + BEFORE),
+      encoded: () => encodeURIComponent("€".repeat(5e7)), escaped: () => escape("€".repeat(5e7)), raw: () => String.raw({ raw: Array(1e4).fill(S) }),
+      params: () => { const p = new URLSearchParams(); for (let i = 0; i < 200; i++) p.append("a", S); return String(p); },
+      form: () => { const f = new FormData(); for (let i = 0; i < 200; i++) f.append("a", S); return new Response(f); },
       matches: () => "x".repeat(1e8).match(/x/g), parts: () => "x".repeat(1e8).split(/x/),
       concat: () => Array(5e7).concat(Array(5e7)), sort: () => Array(4e9).sort(), reverse: () => Array.prototype.reverse.call({ length: 2 ** 53 - 1 }),
       many: () => { const all = []; for (;;) all.push(new ArrayBuffer(1e8)); },
@@ -158,7 +161,7 @@ func TestSizeGuards(t *testing.T) {
 	runtime.ReadMemStats(&m)
 	w := NewWorker(t, hostileWorker, Options{Heap: engine.NewHeapWatch(m.HeapAlloc + 300<<20)})
 	for _, name := range strings.Fields(`repeat repeatObject repeatThis padStart padEnd buffer bytes floats like fill join joinLong joinNested from
-replaceAll replaceRegExp replaceBefore replaceAfter replaceFlagV replaceWhole replaceGroup replaceText replaceCalls replaceObject matches parts concat sort reverse many`) {
+replaceAll replaceRegExp replaceBefore replaceAfter replaceFlagV replaceWhole replaceGroup replaceText replaceCalls replaceObject encoded escaped raw params form matches parts concat sort reverse many`) {
 		if got := w.Call("H/a/bomb", name); !strings.HasPrefix(got, `{"ok":"RangeError: `) && (name != "joinNested" && !strings.HasPrefix(name, "replace") || !strings.Contains(got, "memory limit")) {
 			t.Errorf("%s: %s", name, got)
 		}

@@ -66,7 +66,7 @@ func TestHostileArguments(t *testing.T) {
 	}
 }
 
-// A buffer that is larger than a value may be is refused before there is memory for it.
+// A buffer or a text that is larger than a value may be is refused before there is memory for it.
 func TestBuffersAreBounded(t *testing.T) {
 	w := newWorld(t, Options{})
 	w.in(`
@@ -74,9 +74,12 @@ func TestBuffersAreBounded(t *testing.T) {
 		for (const [name, make] of Object.entries({
 			alloc: () => Buffer.alloc(N), filled: () => Buffer.alloc(N, "x"), unsafe: () => Buffer.allocUnsafe(N), slow: () => Buffer.allocUnsafeSlow(N), constructed: () => new Buffer(N),
 			from: () => Buffer.from({ length: N }), list: () => Buffer.concat(Array(1000).fill(part)), padded: () => Buffer.concat([part], N),
+			derived: () => require("node:crypto").scryptSync("a", "b", N, { N: 2, r: 1, p: 1 }),
 		})) {
 			try { make(); say(name + ": made"); } catch (e) { if (String(e) !== "RangeError: Array buffer allocation failed") say(name + ": " + e); }
 		}
+		const long = "x".repeat(2 ** 20);
+		try { require("node:util").format("%s".repeat(200), ...Array(200).fill(long)); say("format: made"); } catch (e) { if (String(e) !== "RangeError: Invalid string length") say("format: " + e); }
 		say([Buffer.alloc(2 ** 20).length, Buffer.from({ length: 3, 1: 7 }).join(), Buffer.concat([part, part]).length].join());
 	`)
 	w.said("1048576,0,7,0,2097152")

@@ -219,6 +219,7 @@ func (m *module) scrypt(c goja.FunctionCall) goja.Value {
 		m.Throw("Error", "", "Scrypt failed")
 	}
 	m.Engine.Memory.Allocate(128*n*r, "Array buffer allocation failed")
+	m.Engine.Memory.Allocate(int64(length), "Array buffer allocation failed")
 	if length == 0 {
 		return m.NewBuffer(nil)
 	}

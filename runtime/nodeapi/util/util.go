@@ -94,9 +94,14 @@ func (m *module) inspectFunction() goja.Value {
 func (m *module) format(c goja.FunctionCall) goja.Value {
 	options, list := c.Argument(0), c.Argument(1).(*goja.Object)
 	args := make([]goja.Value, list.Get("length").ToInteger())
+	length := int64(0)
 	for i := range args {
 		args[i] = node.OrUndefined(list.Get(strconv.Itoa(i)))
+		if s, ok := args[i].(goja.String); ok {
+			length += int64(s.Length())
+		}
 	}
+	m.Engine.Memory.Allocate(length, "Invalid string length")
 	return m.VM.ToValue(m.Platform.Console.FormatWith(options, m.inspectFunction(), args))
 }
 

@@ -22,6 +22,7 @@ func (p *Forms) Body(v *goja.Object) (data []byte, contentType string, ok bool) 
 		var random [16]byte
 		p.Engine.Entropy().Read(random[:])
 		boundary := hex.EncodeToString(random[:])
+		p.Engine.Memory.Allocate(p.size(x), "Array buffer allocation failed")
 		data, err := writeMultipart(p.formParts(x), boundary)
 		if err != nil {
 			p.Engine.Throw("TypeError", "%s", err)

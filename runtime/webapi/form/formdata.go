@@ -154,6 +154,19 @@ func (p *Forms) formForEach(d *formData, call goja.FunctionCall) goja.Value {
 	return goja.Undefined()
 }
 
+// size is about that of the body, in bytes.
+func (p *Forms) size(d *formData) (n int64) {
+	for _, e := range d.list {
+		n += int64(len(e.name))
+		if f, ok := p.Engine.Attached(e.value).(*blob.File); ok {
+			n += int64(len(f.Data))
+		} else if s, ok := e.value.(goja.String); ok {
+			n += int64(s.Length())
+		}
+	}
+	return n
+}
+
 // formParts is the form as it is sent.
 func (p *Forms) formParts(d *formData) []formPart {
 	parts := make([]formPart, len(d.list))

@@ -180,6 +180,11 @@ var formEscaper = strings.NewReplacer("\n", "%0A", `"`, "%22", `\`, `\\`)
 // stay as they are. It refuses a name that ends with a backslash.
 func writeMultipart(parts []formPart, boundary string) ([]byte, error) {
 	var out bytes.Buffer
+	size := 0
+	for _, part := range parts {
+		size += 256 + len(part.name) + len(part.data)
+	}
+	out.Grow(size)
 	for _, part := range parts {
 		if strings.HasSuffix(part.name, `\`) || part.isFile && strings.HasSuffix(part.filename, `\`) {
 			return nil, formError("Name or filename can't end with backslash")

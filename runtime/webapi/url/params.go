@@ -214,7 +214,14 @@ func (p *Classes) defineSearchParams() *engine.Class[*SearchParams] {
 				s.changed()
 				return goja.Undefined()
 			}),
-			method("toString", 0, func(s *SearchParams, _ goja.FunctionCall) goja.Value { return vm.ToValue(serializeQuery(s.list)) }),
+			method("toString", 0, func(s *SearchParams, _ goja.FunctionCall) goja.Value {
+				length := int64(0)
+				for _, f := range s.list {
+					length += int64(len(f.Name) + len(f.Value))
+				}
+				p.Engine.Memory.Allocate(length, "Invalid string length")
+				return vm.ToValue(serializeQuery(s.list))
+			}),
 			method("forEach", 1, func(s *SearchParams, call goja.FunctionCall) goja.Value {
 				fn, self, this := call.Argument(0), call.Argument(1), call.This
 				if !engine.IsCallable(fn) {
