@@ -164,6 +164,9 @@ var publishes = lazyregexp.New(`(?m)^module\.exports = __toCommonJS\d*\(([\w$]+)
 // namespaceName finds the variable that `module.exports = __toCommonJS(x)`
 // publishes.
 func namespaceName(body string) string {
+	if !strings.Contains(body, "module.exports = __toCommonJS") { // which costs less
+		return ""
+	}
 	if m := publishes.FindStringSubmatch(body); m != nil {
 		return m[1]
 	}

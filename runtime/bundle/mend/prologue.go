@@ -1,10 +1,6 @@
 package mend
 
-import (
-	"strings"
-
-	"minido.dev/minido/internal/lazyregexp"
-)
+import "strings"
 
 // shared are esbuild's interop helpers that load.go provides itself: they know
 // about deferred namespaces, and need not be evaluated once per file.
@@ -88,28 +84,4 @@ func JoinLines(text string) string {
 		}
 	}
 	return sb.String()
-}
-
-// CommonJS are the parameters of a module's function whose code is CommonJS.
-const CommonJS = "exports,require,module"
-
-// Code that asks for the variables of CommonJS in a file that is none (typeof module), and
-// what esbuild's own code has of them: the namespace, and what is published.
-var (
-	mentionsCommonJS = lazyregexp.New(`(?:^|[^.\w$])(?:typeof (?:module|exports)\b|(?:module|exports)\.)`)
-	ownExports       = lazyregexp.New(`(?m)^(var [\w$]+ = )exports;`)
-	ownModule        = lazyregexp.New(`(?m)^module\.exports( = __toCommonJS\d*\([\w$]+\);)$`)
-	ownStars         = lazyregexp.New(`(?m)^(__reExport\d*\([\w$]+, .*, )module\.exports\);$`)
-)
-
-// WithoutCommonJS is code that is no CommonJS, and the parameters of its function: where it
-// asks for module or exports these have other names, so that it finds none.
-func WithoutCommonJS(body string) (out, parameters string) {
-	own := ownExports.ReplaceAllString(body, "${1}$$exports$$;")
-	own = ownModule.ReplaceAllString(own, "$$module$$.exports${1}")
-	own = ownStars.ReplaceAllString(own, "${1}$$module$$.exports);")
-	if !mentionsCommonJS.MatchString(own) {
-		return body, CommonJS
-	}
-	return own, "$exports$,require,$module$"
 }
