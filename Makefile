@@ -112,8 +112,8 @@ behind: $(BUNDLED) preludes
 
 # Tests are linked without symbols and debug information, which is faster; go vet is in lint.
 # Go keeps the results of tests for later runs, for which it looks at each file that a test
-# has opened. A machine of CI has no later run.
-QUICK := -vet=off -ldflags='-s -w' $(if $(CI),-count=1)
+# has opened. ONCE=yes says that there is none.
+QUICK := -vet=off -ldflags='-s -w' $(if $(ONCE),-count=1)
 
 # The inner loop: all is formatted, built and held to the house rules; packages with files
 # that have changed since BASE are linted and tested, without the race detector and without
