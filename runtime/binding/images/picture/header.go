@@ -117,11 +117,11 @@ func isSVG(data []byte) bool {
 
 // readWebP reads the size out of the first chunk (RFC 9649, section 2).
 func (h *header) readWebP(data []byte) error {
-	body := data[20:]
-	u24 := func(i int) int { return int(body[i]) | int(body[i+1])<<8 | int(body[i+2])<<16 }
-	if len(body) < 10 {
+	if len(data) < 30 {
 		return failed("Input buffer has corrupt header: webp: it ends early")
 	}
+	body := data[20:]
+	u24 := func(i int) int { return int(body[i]) | int(body[i+1])<<8 | int(body[i+2])<<16 }
 	switch string(data[12:16]) {
 	case "VP8 ":
 		h.width, h.height = (int(body[6])|int(body[7])<<8)&0x3fff, (int(body[8])|int(body[9])<<8)&0x3fff
