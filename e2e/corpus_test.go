@@ -415,9 +415,9 @@ var (
 	ourPlaces  = regexp.MustCompile(`\n +at [^\n]*(:\d+:\d+\)?|<anonymous>\)?)`)
 	escape     = regexp.MustCompile("\x1b\\[[0-9;]*m")
 	// How the servers mark what is more than a log, and what each says in its own way: of
-	// requests and of errors that nothing caught.
+	// requests, of errors that nothing caught, and workerd of its own alarms (NOSENTRY).
 	marks = regexp.MustCompile(`^(✘ \[ERROR\]|▲ \[WARNING\]|\[(wrangler|minido):\w+\]) `)
-	own   = regexp.MustCompile(`^([A-Z]+ \S+ \d{3} |QUEUE |(\[\w+\] )?Uncaught |\w*Error: |scheduled: |at )`)
+	own   = regexp.MustCompile(`^([A-Z]+ \S+ \d{3} |QUEUE |NOSENTRY |(\[\w+\] )?Uncaught |\w*Error: |scheduled: |at )`)
 )
 
 // workerLog is what the worker logged since the server was ready.
