@@ -71,18 +71,19 @@ type API struct {
 	Engine   *engine.Engine
 	Platform *webapi.Platform
 
-	vm      *goja.Runtime
-	opts    Options
-	js      *goja.Object // what js/workers.js returns
-	env     *goja.Object
-	exports *goja.Object
-	modules map[string]*goja.Object
-	lines   lines
-	passed  *[]event.Capability // stubs in the arguments that are being packed, if they pass to the callee
-	inner   bool                // an object of the platform's own is being packed, or what it returns
-	tracer  *tracer             // nil before its first use
-	ids     *engine.Class[*objectID]
-	spaces  *engine.Class[*namespace]
+	vm            *goja.Runtime
+	opts          Options
+	js            *goja.Object // what js/workers.js returns
+	env           *goja.Object
+	exports       *goja.Object
+	modules       map[string]*goja.Object
+	lines         lines
+	passed        *[]event.Capability // stubs in the arguments that are being packed, if they pass to the callee
+	toldOfConnect bool                // the log knows that connect() handlers are not called
+	inner         bool                // an object of the platform's own is being packed, or what it returns
+	tracer        *tracer             // nil before its first use
+	ids           *engine.Class[*objectID]
+	spaces        *engine.Class[*namespace]
 
 	refused map[*goja.Object]string // by RefuseClone
 	refusal *goja.Object            // the last TypeError that a call got of the platform instead of a method
@@ -108,6 +109,7 @@ func Install(e *engine.Engine, p *webapi.Platform, o Options) *API {
 		engine.Func{Name: "call", Length: 3, Fn: a.nativeCall},
 		engine.Func{Name: "get", Length: 2, Fn: a.nativeGet},
 		engine.Func{Name: "fetch", Length: 3, Fn: a.nativeFetch},
+		engine.Func{Name: "connect", Length: 3, Fn: a.nativeConnect},
 		engine.Func{Name: "verb", Length: 3, Fn: verbs{a}.nativeVerb},
 		engine.Func{Name: "queue", Length: 3, Fn: handlers{a}.nativeQueue},
 		engine.Func{Name: "scheduled", Length: 2, Fn: handlers{a}.nativeScheduled},

@@ -120,7 +120,7 @@ func (a *API) failure(reason goja.Value, enhanced bool) *event.Error {
 		return ev
 	}
 	b, err := a.Platform.Clone.Serialize(reason, clone.Options{
-		Mode: clone.RPC, EnhancedErrors: true, ClassInstances: clone.Refused, MaxBytes: MaxPayloadBytes,
+		Mode: clone.RPC, EnhancedErrors: true, MaxBytes: MaxPayloadBytes,
 	})
 	if err == nil {
 		ev.Thrown = &event.Payload{Bytes: b}

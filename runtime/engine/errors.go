@@ -168,7 +168,7 @@ func (x *Errors) Logged(v goja.Value) string {
 		if x.Is(v) {
 			text += "\nCaused by: " + x.Stack(v)
 		} else {
-			text += "\nCaused by: " + x.likeError(v)
+			text += "\nCaused by: " + x.LikeError(v)
 		}
 	}
 	out := len(text) - maxLogged
@@ -192,9 +192,9 @@ func (x *Errors) cause(v goja.Value) (cause goja.Value) {
 	return cause
 }
 
-// likeError shows a cause that is no error as wrangler does: as one with its name and
+// LikeError shows a value that is no error as wrangler does: as one with its name and
 // message, if it has these, else with its text.
-func (x *Errors) likeError(v goja.Value) string {
+func (x *Errors) LikeError(v goja.Value) string {
 	name, message := "Error", x.engine.Text(v)
 	if obj, ok := v.(*goja.Object); ok {
 		read := func(property, otherwise string) string {

@@ -16,6 +16,8 @@ type Error struct {
 	// ObjectID is the id of the object whose method threw, in hexadecimal
 	// (durableObjectId); "" if no object is known.
 	ObjectID string
+	// Shown is what a client is shown of a thrown value that is no Error, "" of an Error.
+	Shown string
 	// Told, if not nil, is all that callers see of it but for the flags: the code that
 	// threw it runs without the flag enhanced_error_serialization.
 	Told *Told

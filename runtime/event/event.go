@@ -56,6 +56,9 @@ type Request struct {
 	Cause string
 	// Parent is the event that calls, for tail workers; nil: nobody wants to know.
 	Parent *Span
+	// Home says that its URL is the one at which this server was asked: a request that is
+	// sent on to it comes back.
+	Home bool
 	// Record is the number under which a recorder keeps the request; 0: none does. Set
 	// before the handler that got it returns.
 	Record int64

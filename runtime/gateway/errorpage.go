@@ -86,18 +86,36 @@ func describe(err error) failure {
 	}
 	// What is no Error has neither name nor stack; what the platform throws has no stack.
 	f := failure{message: e.Message, title: err.Error(), thrown: e.Stack != "" || e.Name == ""}
-	if e.Name == "" || e.Name == "Error" {
+	switch {
+	case e.Shown != "":
+		f.title = e.Shown
+	case e.Message == "":
+		f.title = cmp.Or(e.Name, "Error")
+	case e.Name == "" || e.Name == "Error":
 		f.title = "Error: " + e.Message
 	}
 	f.stack = f.title
-	if e.Stack != "" {
+	if e.Stack != "" && e.Shown == "" {
 		f.name = cmp.Or(e.Name, "Error")
-		// JavaScript's stack repeats name and message before its frames.
-		if frames := strings.Trim(strings.TrimPrefix(e.Stack, f.title), "\n"); frames != "" {
-			f.stack += "\n" + frames
-		}
+		f.stack += framesOf(e, f.title)
 	}
 	return f
+}
+
+// framesOf are the lines of a stack below its header, which repeats name and message in
+// JavaScript's way.
+func framesOf(e *event.Error, title string) string {
+	stack := e.Stack
+	for _, header := range []string{title, e.Message} {
+		if frames, ok := strings.CutPrefix(stack, header); ok && (frames == "" || frames[0] == '\n') {
+			stack = frames
+			break
+		}
+	}
+	if frames := strings.Trim(stack, "\n"); frames != "" {
+		return "\n" + frames
+	}
+	return ""
 }
 
 // json is what wrangler's middleware makes of an error. Its member cause is missing:

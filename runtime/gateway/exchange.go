@@ -186,6 +186,7 @@ func (x *exchange) request() *event.Request {
 		// A redirect is the client's to follow.
 		Upgrade: upgrade,
 		Cause:   killpoint.Inherited(x.cause),
+		Home:    x.origins.inner == x.origins.outer && x.g.isHere(r.Host),
 	}
 	if r.Body != nil && r.Body != http.NoBody {
 		body := netx.NewReaderBody(r.Body, r.ContentLength, x.g.opts.Scheduler.Go)

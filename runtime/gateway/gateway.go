@@ -218,7 +218,7 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	if !validTarget(target(r)) {
 		w.(*http1.Response).CloseAfter()
-		refuse(w, http.StatusBadRequest, invalidTarget)
+		refuseAs(w, http.StatusBadRequest, "text/plain", invalidTarget)
 		return
 	}
 	if r.Method == http.MethodConnect {
@@ -239,8 +239,12 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 func refuse(w http.ResponseWriter, status int, text string) {
+	refuseAs(w, status, "text/plain; charset=utf-8", text)
+}
+
+func refuseAs(w http.ResponseWriter, status int, kind, text string) {
 	h := w.Header()
-	h["Content-Type"] = []string{"text/plain; charset=utf-8"}
+	h["Content-Type"] = []string{kind}
 	h["Content-Length"] = []string{strconv.Itoa(len(text))}
 	w.WriteHeader(status)
 	_, _ = io.WriteString(w, text) // a client that is gone needs no answer

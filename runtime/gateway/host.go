@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"net"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -10,6 +11,18 @@ import (
 // internet can make a browser send requests to 127.0.0.1 under the page's own
 // host name (DNS rebinding); this check is what stops it.
 func (g *Gateway) allowed(host string) bool {
+	if g.isHere(host) {
+		return true
+	}
+	name := strings.ToLower(hostname(host))
+	return name != "" && slices.ContainsFunc(g.opts.AllowedHosts, func(a string) bool {
+		a = strings.ToLower(a)
+		return a == "*" || a == name || strings.HasPrefix(a, ".") && (name == a[1:] || strings.HasSuffix(name, a))
+	})
+}
+
+// isHere reports whether a Host header names this machine, as every resolver has it.
+func (g *Gateway) isHere(host string) bool {
 	name := strings.ToLower(hostname(host))
 	switch name {
 	case "localhost", "127.0.0.1", "::1":
@@ -19,12 +32,6 @@ func (g *Gateway) allowed(host string) bool {
 	}
 	if strings.HasSuffix(name, ".localhost") {
 		return true
-	}
-	for _, a := range g.opts.AllowedHosts {
-		a = strings.ToLower(a)
-		if a == "*" || a == name || strings.HasPrefix(a, ".") && (name == a[1:] || strings.HasSuffix(name, a)) {
-			return true
-		}
 	}
 	ip := net.ParseIP(name)
 	if ip == nil {

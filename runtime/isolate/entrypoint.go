@@ -138,6 +138,7 @@ func exchange(i *Isolate, req *event.Request, begin func() *Invocation, answer f
 	ended, gone := func() {}, func() {}
 	i.dispatch(ctx, begin, cmp.Or(req.Cause, "fetch"), func(ctx *engine.Context, end func()) {
 		ended = func() { ended = func() {}; end() }
+		i.requests[ctx].home = req.Home
 		gone = i.Respond(req, func(request *goja.Object) goja.Value { return answer(ctx, request) }, func(resp *event.Response, err error) {
 			done(resp, err)
 			ended()
@@ -164,7 +165,13 @@ func (t *entrypoint) Scheduled(cron string, scheduledMs int64, returned func(err
 	}
 	i.dispatch(i.Engine.NewContext(engine.RequestContext, ""), begin, "scheduled", func(ctx *engine.Context, end func()) {
 		inv := i.current()
-		handled := i.requests[ctx].ends(ctx, inv, func(err error, _ bool) { done(noRetry, err) })
+		handled := i.requests[ctx].ends(ctx, inv, func(err error, cut bool) {
+			var hung *event.Error
+			if told := !cut || errors.As(err, &hung) && hung.Message == hungText; err != nil && told && err.Error() != ErrNoScheduled {
+				err = Reported{err}
+			}
+			done(noRetry, err)
+		})
 		finish := func(err error) {
 			inv.failed(err)
 			inv.Returned()
@@ -174,19 +181,32 @@ func (t *entrypoint) Scheduled(cron string, scheduledMs int64, returned func(err
 			}
 			end()
 		}
+		failed := func(reason goja.Value) {
+			ev := i.Engine.Errors.ToEvent(reason)
+			if ev.Message != ErrNoScheduled {
+				i.Engine.Uncaught.Tell(reason)
+			}
+			finish(ev)
+		}
 		thrown := i.Engine.Try(func() {
 			noRetry = true // a worker without the handler will not have it later
 			receiver, fn, args := t.handler(ctx, "scheduled")
 			noRetry = false
 			controller := i.scheduledController(cron, scheduledMs, &noRetry)
 			result := i.Engine.Call(fn, receiver, append([]goja.Value{controller}, args...)...)
-			i.Engine.Await(result, func(goja.Value) { finish(nil) }, func(r goja.Value) { finish(i.Engine.Errors.ToEvent(r)) })
+			i.Engine.Await(result, func(goja.Value) { finish(nil) }, failed)
 		})
 		if thrown != nil {
-			finish(i.Engine.Errors.ToEvent(thrown))
+			failed(thrown)
 		}
 	}, func(err error) { done(false, err) })
 }
+
+// Reported is an error of a handler that the log has with its stack.
+type Reported struct{ error }
+
+// Unwrap is the error itself.
+func (r Reported) Unwrap() error { return r.error }
 
 // scheduledController is the argument of a scheduled handler (workerd:
 // api/scheduled.h); noRetry() sets *noRetry.
@@ -264,6 +284,7 @@ type stateless struct {
 	// whole has the event fail if a promise given to waitUntil is rejected, as those of
 	// schedules and queues do (workerd: IoContext_IncomingRequest::finishScheduled).
 	whole      bool
+	home       bool        // of a request whose URL is the server's own
 	invocation *Invocation // of a whole event; nil if nobody wants to know
 	late       error       // what the first promise was rejected with; nil for none
 }
@@ -300,6 +321,7 @@ func (i *Isolate) hung() {
 		switch r := i.requests[ctx]; {
 		case r == nil: // ended by the end of another one
 		case r.pending:
+			i.Engine.In(ctx.Frame(), func() { i.Engine.Log(engine.Error, "Uncaught Error: "+hungText) })
 			ctx.Kill(&event.Error{Name: "Error", Message: hungText})
 		default:
 			ctx.Finish(errFinished)
@@ -400,6 +422,9 @@ func (i *Isolate) Respond(req *event.Request, handle func(request *goja.Object) 
 	gone = func() { i.Platform.Fetch.ClientGone(request) }
 	fail := func(reason goja.Value) {
 		ev := i.CF.Failure(reason)
+		if obj, ok := reason.(*goja.Object); ok && !i.Engine.Errors.Is(obj) && !i.Platform.IsDOMException(obj) {
+			ev.Shown = i.Engine.Errors.LikeError(obj)
+		}
 		inv.Failed(reason)
 		i.Engine.Uncaught.Tell(reason)
 		i.emit(ctx, func() { finish(nil, ev) }, func(err error) { finish(nil, err) })

@@ -40,6 +40,11 @@ func (i *Isolate) serveEvents() {
 			if response := worker.Fetched(call.Argument(0), i.waitUntil); response != nil {
 				return response
 			}
+			if r := i.requests[i.Engine.Current()]; r != nil && r.home {
+				// It would come back, for ever. wrangler's middleware has this text for every
+				// request that nobody answers (templates/middleware/loader-sw.ts).
+				i.Engine.Throw("Error", "No response!")
+			}
 			return i.Engine.Call(unchanged, goja.Undefined(), call.Argument(0))
 		}},
 		engine.Func{Name: "scheduled", Length: 1, Fn: func(call goja.FunctionCall) goja.Value {

@@ -55,6 +55,9 @@ func TestHungRequests(t *testing.T) {
 			t.Errorf("%s was answered after %v, want %v", path, took, least)
 		}
 	}
+	if logged := w.Logged("Uncaught Error: The Workers runtime canceled this request"); len(logged) != 9 {
+		t.Errorf("nine requests hung, and the log has %q", logged)
+	}
 	for _, c := range [][2]string{{"abandoned", "answered"}, {"settle", "done"}, {"shared", "settled"}, {"slow", "slow"}, {"port", "message"}, {"ports", "ports"},
 		{"digest", "key"}, {"zip", "zip"}} {
 		if r := w.Do("GET", "http://localhost/"+c[0], ""); r.Err != nil || r.Status != 200 || r.Body != c[1] {

@@ -2,6 +2,7 @@ package server
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/url"
 	"slices"
@@ -109,7 +110,9 @@ func fire(s *Server, cron string, at time.Time, done func(noRetry bool, err erro
 						"Did you remember to export a scheduled() function?")
 				})
 			}
-			s.event(EventFailure, "scheduled: "+err.Error())
+			if reported := (isolate.Reported{}); !errors.As(err, &reported) {
+				s.event(EventFailure, "scheduled: "+err.Error())
+			}
 		}
 		done(noRetry, err)
 	})

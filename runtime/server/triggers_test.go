@@ -47,6 +47,12 @@ export default {
 			t.Errorf("%s: %d %q, want %d %q", c.path, r.Status, got, c.status, c.want)
 		}
 	}
+	// The log has each failure once, with the place.
+	for text, want := range map[string]int{"Uncaught Error: no luck": 2, "Uncaught Error: late": 1, "scheduled: no luck": 0, "scheduled: late": 0} {
+		if got := w.Logged(text); len(got) != want {
+			t.Errorf("%q was logged %d times, want %d: %q", text, len(got), want, got)
+		}
+	}
 }
 
 // With nodejs_als there is async_hooks and nothing else of Node; with

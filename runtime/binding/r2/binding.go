@@ -39,6 +39,9 @@ func (d *buckets) Make(a *cfapi.API, _ driver.Worker, b config.Binding) goja.Val
 		engine.Func{Name: "length", Length: 1, Fn: func(call goja.FunctionCall) goja.Value {
 			return a.Engine.VM().ToValue(a.Platform.Streams.Length(call.Argument(0)))
 		}},
+		engine.Func{Name: "utf8Length", Length: 1, Fn: func(call goja.FunctionCall) goja.Value {
+			return a.Engine.VM().ToValue(len(call.Argument(0).String()))
+		}},
 		engine.Func{Name: "blob", Length: 2, Fn: func(call goja.FunctionCall) goja.Value {
 			data, _ := call.Argument(0).Export().(goja.ArrayBuffer)
 			return a.Platform.Blobs.NewBlob(data.Bytes(), call.Argument(1).String())

@@ -3,7 +3,7 @@
 function (native, p) {
   "use strict";
   const { JSONStringify, ObjectDefineProperty, ObjectEntries, ArrayIsArray, ArrayBufferIsView, ArrayPrototypePush, DatePrototypeGetTime,
-    StringPrototypeTrim, StringPrototypeSplit, StringPrototypeSlice, StringPrototypeStartsWith, RegExpPrototypeExec, StringPrototypeToLowerCase, MathTrunc } = p;
+    StringPrototypeSlice, RegExpPrototypeExec, StringPrototypeToLowerCase, MathTrunc } = p;
 
   return (Response, Headers, Blob, ReadableStream) => {
     const headersGet = p.uncurryThis(Headers.prototype.get);
@@ -86,63 +86,130 @@ function (native, p) {
       }
     }
 
+    const badField = (field, struct, type) => new p.TypeError(`Incorrect type for the '${field}' field on '${struct}': the provided value is not of type '${type}'.`);
+    const isObject = (v) => typeof v === "object" || typeof v === "function";
     const bytesOf = (hex) => {
       const out = new p.Uint8Array(hex.length / 2);
       for (let i = 0; i < out.length; i++) out[i] = p.Number("0x" + StringPrototypeSlice(hex, 2 * i, 2 * i + 2));
       return out;
     };
+    // hexOf checks a checksum that was given as text or as bytes (workerd: R2Bucket::put).
+    const names = { __proto__: null, md5: ["MD5", 16], sha1: ["SHA-1", 20], sha256: ["SHA-256", 32], sha384: ["SHA-384", 48], sha512: ["SHA-512", 64] };
     const hexOf = (name, value) => {
-      if (typeof value === "string") return StringPrototypeToLowerCase(value);
+      const [title, length] = names[name];
+      if (typeof value === "string") {
+        const bytes = native.utf8Length(value);
+        if (bytes !== 2 * length) throw new p.TypeError(`${title} is ${2 * length} hex characters, not ${bytes}`);
+        if (RegExpPrototypeExec(/^[0-9a-fA-F]*$/, value) === null) throw new p.TypeError(`Provided ${title} wasn't a valid hex string`);
+        return StringPrototypeToLowerCase(value);
+      }
+      if (!(value instanceof p.ArrayBuffer) && !ArrayBufferIsView(value)) {
+        throw badField(name, "PutOptions", "BufferSource or string");
+      }
+      if (value.byteLength !== length) throw new p.TypeError(`${title} is ${length} bytes, not ${value.byteLength}`);
       let hex = "";
       const bytes = ArrayBufferIsView(value) ? new p.Uint8Array(value.buffer, value.byteOffset, value.byteLength) : new p.Uint8Array(value);
       for (let i = 0; i < bytes.length; i++) hex += (bytes[i] < 16 ? "0" : "") + bytes[i].toString(16);
       return hex;
     };
 
-    const unquote = (etag) => {
-      const m = RegExpPrototypeExec(/^(?:W\/)?"(.*)"$/, StringPrototypeTrim(etag));
-      return m ? m[1] : StringPrototypeTrim(etag);
-    };
-    const etagsOf = (text) => {
-      if (text === null || text === undefined) return undefined;
-      const out = [];
-      for (const part of StringPrototypeSplit(`${text}`, ",")) ArrayPrototypePush(out, unquote(part));
+    // etagsIn are the etags of a header, as workerd reads it (api/r2-bucket.c++). If-Match compares strongly: a weak etag
+    // matches nothing.
+    const etagsIn = (text, header, weakly) => {
+      if (text === null) return undefined;
+      const out = [], invalid = () => new p.Error(`Invalid ETag in ${header} header`);
+      const blanks = /[ \t,]*/y, spaces = /[ \t]*/y;
+      const skip = (what, from) => { what.lastIndex = from; RegExpPrototypeExec(what, text); return what.lastIndex; };
+      let at = skip(blanks, 0);
+      if (at === text.length) throw invalid();
+      while (at < text.length) {
+        if (text[at] === "*") return ["*"];
+        const weak = text[at] === "W";
+        if (weak && (text[at + 1] !== "/" || text[at + 2] !== '"')) throw new p.Error("Weak etags must start with W/ and their value must be quoted");
+        if (weak) at += 2;
+        if (text[at] !== '"') throw invalid();
+        let end = at + 1;
+        while (end < text.length && text[end] !== '"') end++;
+        if (end === text.length) throw new p.Error("Unclosed double quote for Etag");
+        if (!weak || weakly) ArrayPrototypePush(out, StringPrototypeSlice(text, at + 1, end));
+        at = skip(spaces, end + 1);
+        if (at === text.length) break;
+        const found = { __proto__: null, "*": "a wildcard character '*' instead.", '"': "a double quote character '\"' instead. This would otherwise indicate the start of a new strong etag.",
+          W: "a weak quotation character 'W' instead. This would otherwise indicate the start of a new weak etag." }[text[at]];
+        if (found !== undefined) throw new p.Error(`Comma was expected to separate etags. Encountered ${found}`);
+        if (text[at] !== ",") throw invalid();
+        at = skip(blanks, at);
+      }
       return out;
     };
-    const time = (v) => (v === null || v === undefined ? undefined : DatePrototypeGetTime(new p.Date(v)));
-    const condition = (v) => {
+    // timeIn is the time of a header; one that is no date is the beginning of time.
+    const timeIn = (text) => (text === null ? undefined : DatePrototypeGetTime(new p.Date(text)) || 0);
+    const time = (v, field, struct) => {
       if (v === undefined || v === null) return undefined;
+      if (!(v instanceof p.Date)) throw badField(field, struct, "date");
+      const ms = DatePrototypeGetTime(v);
+      if (p.NumberIsNaN(ms)) throw new p.TypeError("The value cannot be converted because it is not a valid Date.");
+      return ms;
+    };
+    const etagOf = (v) => {
+      if (v === undefined || v === null) return undefined;
+      const etag = `${v}`;
+      if (RegExpPrototypeExec(/^"(?:.*")?$/s, etag) !== null) throw new p.TypeError(`Conditional ETag should not be wrapped in quotes (${etag}).`);
+      return [etag];
+    };
+    const condition = (v, struct) => {
+      if (v === undefined || v === null) return undefined;
+      if (!isObject(v)) throw badField("onlyIf", struct, "Conditional or Headers");
       if (isHeaders(v)) {
         return {
-          etagMatches: etagsOf(headersGet(v, "if-match")), etagDoesNotMatch: etagsOf(headersGet(v, "if-none-match")),
-          uploadedAfter: time(headersGet(v, "if-modified-since")), uploadedBefore: time(headersGet(v, "if-unmodified-since")), secondsGranularity: true,
+          etagMatches: etagsIn(headersGet(v, "if-match"), "if-match", false), etagDoesNotMatch: etagsIn(headersGet(v, "if-none-match"), "if-none-match", true),
+          uploadedAfter: timeIn(headersGet(v, "if-modified-since")), uploadedBefore: timeIn(headersGet(v, "if-unmodified-since")), secondsGranularity: true,
         };
       }
-      const quoted = v.etagMatches ?? v.etagDoesNotMatch;
-      if (quoted !== undefined && StringPrototypeStartsWith(`${quoted}`, '"')) {
-        throw new p.TypeError(`Conditional ETag should not be wrapped in quotes (${quoted}).`);
-      }
       return {
-        etagMatches: etagsOf(v.etagMatches), etagDoesNotMatch: etagsOf(v.etagDoesNotMatch),
-        uploadedAfter: time(v.uploadedAfter), uploadedBefore: time(v.uploadedBefore), secondsGranularity: !!v.secondsGranularity,
+        etagMatches: etagOf(v.etagMatches), etagDoesNotMatch: etagOf(v.etagDoesNotMatch),
+        uploadedAfter: time(v.uploadedAfter, "uploadedAfter", "Conditional"), uploadedBefore: time(v.uploadedBefore, "uploadedBefore", "Conditional"), secondsGranularity: !!v.secondsGranularity,
       };
+    };
+    const whole = (v, title, subject) => {
+      if (v === undefined) return undefined;
+      const n = +v, shown = p.NumberIsNaN(n) ? "nan" : n;
+      if (!(n >= 0)) throw new p.RangeError(`${title} (${shown}) must be greater than or equal to 0.`);
+      if (MathTrunc(n) !== n) throw new p.RangeError(`${subject} (${shown}) must be an integer, not floating point.`);
+      return n;
     };
     const rangeOf = (v) => {
       if (v === undefined || v === null) return undefined;
-      if (!isHeaders(v)) return { offset: v.offset, length: v.length, suffix: v.suffix };
+      if (!isObject(v)) throw badField("range", "GetOptions", "Range or Headers");
+      if (!isHeaders(v)) {
+        const offset = whole(v.offset, "Invalid range. Starting offset", "Invalid range. Starting offset"), length = whole(v.length, "Invalid range. Length", "Invalid range. Length");
+        if (v.suffix !== undefined && offset !== undefined) throw new p.TypeError("Suffix is incompatible with offset.");
+        if (v.suffix !== undefined && length !== undefined) throw new p.TypeError("Suffix is incompatible with length.");
+        return { offset, length, suffix: whole(v.suffix, "Invalid suffix. Suffix", "Invalid range. Suffix") };
+      }
       // One range of bytes; anything else is the whole object, as HTTP has it.
-      const m = RegExpPrototypeExec(/^bytes=(\d*)-(\d*)$/, headersGet(v, "range") ?? "");
+      const m = RegExpPrototypeExec(/^ *bytes *= *(\d*) *- *(\d*) *$/i, headersGet(v, "range") ?? "");
       if (m === null || (m[1] === "" && m[2] === "")) return undefined;
       if (m[1] === "") return { suffix: +m[2], header: true };
       return { offset: +m[1], length: m[2] === "" ? undefined : +m[2] - +m[1] + 1, header: true };
     };
-    const metadata = (v) => {
+    const metadata = (v, struct) => {
       if (v === undefined || v === null) return {};
+      if (!isObject(v)) throw badField("httpMetadata", struct, "HttpMetadata or Headers");
       const out = {};
       for (const [name, header] of fields) {
         const value = isHeaders(v) ? headersGet(v, header) ?? undefined : v[name];
-        if (value !== undefined) out[name] = name === "cacheExpiry" ? time(value) : `${value}`;
+        if (value === undefined) continue;
+        if (name !== "cacheExpiry") out[name] = `${value}`;
+        else out[name] = isHeaders(v) ? timeIn(value) : time(value, name, "HttpMetadata");
       }
+      return out;
+    };
+
+    const custom = (v, struct) => {
+      if (v !== undefined && (v === null || !isObject(v))) throw badField("customMetadata", struct, "object");
+      const out = {};
+      for (const [name, value] of ObjectEntries(v ?? {})) out[name] = `${value}`;
       return out;
     };
 
@@ -186,7 +253,7 @@ function (native, p) {
         given("get", arguments, 1, "string");
         dictionary("get", options, 2, "GetOptions");
         checkKey(options);
-        const [r, data] = await call("get", { key: `${key}`, onlyIf: condition(options?.onlyIf), range: rangeOf(options?.range) });
+        const [r, data] = await call("get", { key: `${key}`, onlyIf: condition(options?.onlyIf, "GetOptions"), range: rangeOf(options?.range) });
         if (!r.object) return null;
         return r.hasBody ? GetResult.of(r.object, data) : make(HeadResult.prototype, r.object, r.object.range);
       }
@@ -204,13 +271,13 @@ function (native, p) {
         let count = 0;
         for (const name of algorithms) {
           const sum = options?.[name];
-          if (sum === undefined || sum === null) continue;
+          if (sum === undefined) continue;
           sums[name] = hexOf(name, sum);
           if (++count > 1) throw new p.TypeError("You cannot specify multiple hashing algorithms.");
         }
         const request = {
-          key: `${key}`, onlyIf: condition(options?.onlyIf), httpMetadata: metadata(options?.httpMetadata),
-          customMetadata: { ...options?.customMetadata }, checksums: sums,
+          key: `${key}`, onlyIf: condition(options?.onlyIf, "PutOptions"), httpMetadata: metadata(options?.httpMetadata, "PutOptions"),
+          customMetadata: custom(options?.customMetadata, "PutOptions"), checksums: sums,
         };
         sized(value);
         const bytes = await arrayBufferOf(new Response(value ?? ""));
@@ -221,7 +288,7 @@ function (native, p) {
         given("createMultipartUpload", arguments, 1, "string");
         dictionary("createMultipartUpload", options, 2, "MultipartOptions");
         checkKey(options);
-        const [r] = await call("createMultipartUpload", { key: `${key}`, httpMetadata: metadata(options?.httpMetadata), customMetadata: { ...options?.customMetadata } });
+        const [r] = await call("createMultipartUpload", { key: `${key}`, httpMetadata: metadata(options?.httpMetadata, "MultipartOptions"), customMetadata: custom(options?.customMetadata, "MultipartOptions") });
         return new R2MultipartUpload(`${key}`, r.uploadId);
       }
       resumeMultipartUpload(key, uploadId) {
@@ -239,8 +306,18 @@ function (native, p) {
       async list(options) {
         dictionary("list", options, 1, "ListOptions");
         const o = options ?? {};
+        const text = (name) => {
+          const v = o[name];
+          if (v !== undefined && typeof v !== "string") throw badField(name, "ListOptions", "string");
+          return v;
+        };
+        const limit = o.limit === undefined ? undefined : o.limit | 0; // a negative one is a huge one, as an unsigned number
+        if (o.include !== undefined && !ArrayIsArray(o.include)) throw badField("include", "ListOptions", "Array");
+        for (const name of o.include ?? []) {
+          if (name !== "httpMetadata" && name !== "customMetadata") throw new p.RangeError(`Unsupported include value ${name}`);
+        }
         const [r] = await call("list", {
-          prefix: o.prefix, delimiter: o.delimiter, startAfter: o.startAfter, cursor: o.cursor, limit: o.limit, include: o.include,
+          prefix: text("prefix"), delimiter: text("delimiter"), startAfter: text("startAfter"), cursor: text("cursor"), limit: limit < 0 ? undefined : limit, include: o.include,
         });
         const objects = [];
         for (const object of r.objects ?? []) ArrayPrototypePush(objects, make(HeadResult.prototype, object, undefined));

@@ -179,8 +179,10 @@ function (native, p) {
     if (arguments.length === 0) return native.rejected(new p.TypeError("Failed to execute 'fetch' on 'Fetcher': parameter 1 is not of type 'Request or string'."));
     return native.fetch(entry.handle, input, init, entry.object);
   });
-  method("connect", function connect() {
-    throw new p.Error("connect() on a service or Durable Object stub is not available in minido; use fetch() or RPC.");
+  method("connect", function connect(address, options = undefined) {
+    const entry = entryOf(this);
+    if (arguments.length === 0) throw new p.TypeError("Failed to execute 'connect' on 'Fetcher': parameter 1 is not of type 'SocketAddress or string'.");
+    return native.connect(entry.handle, address, options);
   });
   if (native.verbs) { // before the flag fetcher_no_get_put_delete
     method("get", { get() { return native.verb(entryOf(this).handle, "get", copy(arguments)); } }.get);

@@ -41,19 +41,27 @@ func New(r *webidl.Realm, s *streams.Streams, through exchange.Exchange) *Socket
 // context's output gate. It throws for an invalid address or option; every other
 // failure rejects the promises of the Socket.
 func (p *Sockets) Connect(address, options goja.Value) goja.Value {
+	return p.ConnectBy(p.through, address, options)
+}
+
+// ConnectBy is Connect through another exchange.
+func (p *Sockets) ConnectBy(through exchange.Exchange, address, options goja.Value) goja.Value {
 	to := p.address(address)
 	o := p.options(options)
 	p.Engine.IO("connect()")
 	if route, ok := p.routes[to.text]; ok {
 		to.text = route
 	}
-	if p.through == nil {
+	if through == nil {
 		p.Engine.Throw("Error", "connect() has nowhere to go: this isolate was started without access to a network.")
 	}
 	if p.connect == nil {
 		p.connect, _ = goja.AssertFunction(p.Engine.Load(prelude, p.natives()))
 	}
 	vm := p.VM
+	saved := p.through
+	p.through = through // of the tunnel that is opened within
+	defer func() { p.through = saved }()
 	socket, err := p.connect(goja.Undefined(), vm.ToValue(to.text), vm.ToValue(o.secure), vm.ToValue(o.allowHalfOpen), vm.ToValue(o.highWaterMark),
 		vm.ToValue(to.host), vm.ToValue(to.port == 80 || to.port == 443))
 	if err != nil {
@@ -245,7 +253,7 @@ func (p *Sockets) opened(op *engine.Op, h *handle, resp *event.Response, err err
 	op.Complete("socket", func() {
 		if err != nil {
 			var refusal *event.Error // it is told as it is
-			refused := errors.As(err, &refusal) && refusal.NoOutbound
+			refused := errors.As(err, &refusal) && (refusal.NoOutbound || refusal.Remote)
 			p.Engine.Call(callback, goja.Undefined(), exchange.Error(p.Engine, err), goja.Undefined(), p.VM.ToValue(refused))
 			return
 		}
