@@ -132,9 +132,12 @@ func betweenHalves(c goja.FunctionCall, method insides.Function) goja.Value {
 // in a text, where goja would take long or write too much. In goja a search for the empty
 // string does not come to an end where a text is not ASCII.
 func replaceText(e *engine.Engine, c goja.FunctionCall, method insides.Function, all bool) goja.Value {
+	search := c.Argument(0)
+	if insides.StandardRegExp(search) {
+		return method(c) // which is the expression's
+	}
 	text, isText := c.This.(goja.String)
 	object, isObject := c.This.(*goja.Object)
-	search := c.Argument(0)
 	if pattern, ok := search.(*goja.Object); ok && (isText || isObject) {
 		if own := pattern.GetSymbol(goja.SymReplace); own != nil && !goja.IsUndefined(own) && !goja.IsNull(own) {
 			return method(c)
@@ -159,7 +162,7 @@ func replaceText(e *engine.Engine, c goja.FunctionCall, method insides.Function,
 		by = builtin.TextOf(pattern)
 		c.Arguments = []goja.Value{search, by}
 	}
-	if ascii, units := texts.Text(text); !(all && sought.Length() == 0 && units != nil && len(ascii) == 0) && !builtin.ReplacesLong(text, by) {
+	if ascii, units := texts.Text(text); !(all && sought.Length() == 0 && units != nil && len(ascii) == 0) && !builtin.ReplacesLong(e, text, by) {
 		return method(c)
 	}
 	return builtin.ReplaceText(e, text, sought, by, all)

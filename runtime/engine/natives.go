@@ -25,7 +25,16 @@ type Natives struct {
 	refusing    bool    // the RangeError is being made
 	interrupted *uint32 // goja's flag; never set if it is not known
 	pause       goja.Callable
+
+	// LongText is the length, in code units, from which goja does not search for all matches
+	// in a text by itself: it cannot be stopped meanwhile, keeps them all, and writes a result
+	// without a look at its length. As many matches take it some tens of milliseconds. Only
+	// tests set it.
+	LongText int
 }
+
+// longText is the usual Natives.LongText.
+const longText = 1 << 20
 
 var pausePrelude = NewPrelude("pause.js", `function () { "use strict"; return () => {}; }`)
 
@@ -37,7 +46,7 @@ var hiddenPrelude = NewPrelude("hidden.js", `function () {
 }`)
 
 func (n *Natives) init(e *Engine, depth int) {
-	n.engine, n.limit, n.interrupted = e, depth, new(uint32)
+	n.engine, n.limit, n.interrupted, n.LongText = e, depth, new(uint32), longText
 	if in := insides.TheGoja(); in.Known {
 		n.interrupted = in.MachineOf(e.vm).InterruptFlag()
 	}

@@ -10,17 +10,11 @@ import (
 	"minido.dev/minido/runtime/engine"
 )
 
-// ShortText is the length, in code units, from which goja does not search for all matches
-// in a text by itself: it cannot be stopped meanwhile, keeps them all, and writes a result
-// without a look at its length. As many matches take it some tens of milliseconds. Only
-// tests set it, before they use an engine.
-var ShortText = 1 << 20
-
 // ReplacesLong reports whether a replacement is Replaced's: the text is long, or the
 // result can be larger than a value may be. by is a text or a function.
-func ReplacesLong(text goja.String, by goja.Value) bool {
+func ReplacesLong(e *engine.Engine, text goja.String, by goja.Value) bool {
 	n := int64(text.Length())
-	if n >= int64(ShortText) {
+	if n >= int64(e.Natives.LongText) {
 		return true
 	}
 	template, ok := by.(goja.String)

@@ -12,7 +12,7 @@ import (
 	"minido.dev/minido/runtime/webidl"
 )
 
-// Methods of RegExp.prototype for long texts (builtin.ShortText): they find one match after
+// Methods of RegExp.prototype for long texts (engine.Natives.LongText): they find one match after
 // the other.
 
 // matchBytes is what a match costs that becomes an element, in bytes.
@@ -29,7 +29,7 @@ func (p *Class) replaceLong(c *goja.FunctionCall) goja.Value {
 		}
 		c.Arguments = []goja.Value{text, by}
 	}
-	if !builtin.ReplacesLong(text, by) {
+	if !builtin.ReplacesLong(p.Engine, text, by) {
 		return nil
 	}
 	replaced := builtin.NewReplaced(p.Engine, text, by)
@@ -53,7 +53,7 @@ func (p *Class) replaceLong(c *goja.FunctionCall) goja.Value {
 func (p *Class) matchLong(c *goja.FunctionCall) goja.Value {
 	text := firstText(c)
 	re := c.This.(*goja.Object)
-	if text.Length() < builtin.ShortText || !webidl.Get(re, "global").ToBoolean() {
+	if text.Length() < p.Engine.Natives.LongText || !webidl.Get(re, "global").ToBoolean() {
 		return nil
 	}
 	var found []goja.Value
@@ -78,7 +78,7 @@ func (p *Class) splitLong(c *goja.FunctionCall) goja.Value {
 		most = int64(uint32(limit.ToInteger()))
 		c.Arguments = []goja.Value{text, p.VM.ToValue(most)} // of a negative one goja makes 0
 	}
-	if text.Length() < max(builtin.ShortText, 1) {
+	if text.Length() < max(p.Engine.Natives.LongText, 1) {
 		return nil
 	}
 	source, flags := p.Written(c.This.(*goja.Object))

@@ -1,17 +1,12 @@
 package regexp
 
-import (
-	"testing"
-
-	"minido.dev/minido/runtime/ecma/builtin"
-)
+import "testing"
 
 // In a long text replace, match and split do what ECMA-262 says step by step: their results,
 // and lastIndex, are those of an expression whose steps can be observed.
 func TestLongTexts(t *testing.T) {
-	defer func(n int) { builtin.ShortText = n }(builtin.ShortText)
-	builtin.ShortText = 1
 	w := newWorld(t)
+	w.Realm.Engine.Natives.LongText = 1
 	w.Run(`
 const observed = (re) => { Object.defineProperty(re, "exec", { value: RegExp.prototype.exec, writable: true }); return re; };
 const templates = ["", "x", "$", "$$", "a$", "[$&]", "$1|$2|$3|$0|$00", "$01$10$11", "$<n>", "$<x>.", "$<", "$<n", "$` + "`" + `-", "$'-", "é$&", (...a) => JSON.stringify(a), () => 1, (m) => m + "😀"];
