@@ -6,9 +6,10 @@ package appending
 
 import (
 	"slices"
-	"strings"
 	"unsafe"
 	"weak"
+
+	"minido.dev/minido/internal/stepwise"
 )
 
 // From is the length, in characters, from which a string may get room.
@@ -72,14 +73,15 @@ func (r *Rooms) Join(left, right string) (text string, ok bool) {
 		copy(behind, right)
 		return unsafe.String((*byte)(at), len(left)+len(right)), true
 	}
-	var b strings.Builder
-	b.Grow(len(left) + len(right) + spare(len(left)+len(right)))
-	b.WriteString(left)
-	b.WriteString(right)
-	text = b.String()
-	data := unsafe.StringData(text)
-	*e = appended{uintptr(unsafe.Pointer(data)), len(text), b.Cap() - len(text), weak.Make(data)}
-	return text, true
+	all := len(left) + len(right)
+	made := slices.Grow([]byte(nil), all+spare(all))
+	room := cap(made) - all
+	made = made[:all]
+	stepwise.Copy(made, unsafe.Slice((*byte)(at), len(left)))
+	stepwise.Copy(made[len(left):], unsafe.Slice(unsafe.StringData(right), len(right)))
+	data := unsafe.SliceData(made)
+	*e = appended{uintptr(unsafe.Pointer(data)), all, room, weak.Make(data)}
+	return unsafe.String(data, all), true
 }
 
 // JoinWide is Join for code units; what is appended are units, or a text in ASCII.
@@ -97,13 +99,13 @@ func (r *Rooms) JoinWide(left, units []uint16, text string) (made []uint16, ok b
 		made = slices.Grow([]uint16(nil), all+spare(all))
 		room := cap(made) - all
 		made = made[:all]
-		copy(made, left)
+		stepwise.Copy(made, left)
 		data := (*byte)(unsafe.Pointer(unsafe.SliceData(made)))
 		*e = appended{uintptr(unsafe.Pointer(data)), 2 * all, 2 * room, weak.Make(data)}
 	}
 	for i := range len(text) {
 		made[len(left)+i] = uint16(text[i])
 	}
-	copy(made[len(left)+len(text):], units)
+	stepwise.Copy(made[len(left)+len(text):], units)
 	return made[:all:all], true // goja may append to what it has
 }

@@ -10,13 +10,13 @@ import (
 	"math/bits"
 	"reflect"
 	"runtime"
-	"slices"
 	"strings"
 
 	"github.com/andybalholm/brotli"
 	"github.com/dop251/goja"
 	"github.com/klauspost/compress/flate"
 	"github.com/klauspost/compress/zstd"
+	"minido.dev/minido/internal/stepwise"
 	"minido.dev/minido/runtime/nodeapi/node"
 )
 
@@ -102,7 +102,7 @@ func (d *decoding) copy(r io.Reader) error {
 			if !d.o.room(len(d.out) + more) {
 				return errTooLarge
 			}
-			d.out = slices.Grow(d.out, more)
+			d.out = stepwise.Grow(d.out, more)
 		}
 		n, err := r.Read(chunk)
 		if d.sum != nil {

@@ -1,7 +1,6 @@
 package streams
 
 import (
-	"bytes"
 	"compress/flate"
 	"compress/gzip"
 	"compress/zlib"
@@ -17,22 +16,27 @@ import (
 
 var errTrailing = errors.New("data after the end")
 
+// errNoRoom says that a codec was stopped: its worker is, or has no memory for what follows.
+var errNoRoom = errors.New("no room for the result")
+
 // compressor is one direction of a compression format, fed in pieces.
 // Loop-confined.
 type compressor interface {
-	// code takes a piece and returns what it can tell now; last ends the input.
-	code(piece []byte, last bool) ([]byte, error)
+	// code takes a piece and writes what it can tell now; last ends the input.
+	code(out *pieces, piece []byte, last bool) error
 }
 
-func newCompressor(format string, decompress bool) compressor {
+// newCompressor makes a codec. room is asked now and then whether a step may go on and
+// take so many bytes more: a few megabytes decompress to gigabytes.
+func newCompressor(format string, decompress bool, room func(bytes int) bool) compressor {
 	if decompress {
-		x := &inflation{format: format}
+		x := &inflation{format: format, room: room}
 		x.next, x.stop = iter.Pull(iter.Seq[struct{}](x.run))
 		c := &inflater{x}
 		runtime.AddCleanup(c, func(stop func()) { stop() }, x.stop)
 		return c
 	}
-	d := &deflater{}
+	d := &deflater{room: room}
 	switch format {
 	case "gzip":
 		d.w = gzip.NewWriter(&d.out)
@@ -45,22 +49,35 @@ func newCompressor(format string, decompress bool) compressor {
 }
 
 type deflater struct {
-	out bytes.Buffer
-	w   io.WriteCloser
+	out  sink
+	w    io.WriteCloser
+	room func(bytes int) bool
 }
 
-func (d *deflater) code(piece []byte, last bool) ([]byte, error) {
-	if _, err := d.w.Write(piece); err != nil {
-		return nil, err
-	}
-	if last {
-		if err := d.w.Close(); err != nil {
-			return nil, err
+// sink is where a deflater's output goes at the moment.
+type sink struct{ to *pieces }
+
+// Write implements io.Writer.
+func (s *sink) Write(b []byte) (int, error) { return s.to.Write(b) }
+
+// deflateStep is how much is compressed between two looks at the limits.
+const deflateStep = 256 << 10
+
+func (d *deflater) code(out *pieces, piece []byte, last bool) error {
+	d.out.to = out
+	for len(piece) > 0 {
+		n := min(len(piece), deflateStep)
+		if _, err := d.w.Write(piece[:n]); err != nil {
+			return err
+		}
+		if piece = piece[n:]; len(piece) > 0 && !d.room(2*mostBlock) {
+			return errNoRoom
 		}
 	}
-	out := bytes.Clone(d.out.Bytes())
-	d.out.Reset()
-	return out, nil
+	if last {
+		return d.w.Close()
+	}
+	return nil
 }
 
 // inflater is what JavaScript holds; when it is dropped, the coroutine ends.
@@ -70,9 +87,10 @@ type inflater struct{ *inflation }
 // whenever it has used up its input: those readers cannot be resumed otherwise.
 type inflation struct {
 	format string
+	room   func(bytes int) bool
 	in     []byte
 	last   bool
-	out    []byte
+	out    *pieces
 	err    error
 	next   func() (struct{}, bool)
 	stop   func()
@@ -172,19 +190,22 @@ func (x *inflation) run(yield func(struct{}) bool) {
 	if err == io.EOF {
 		err = io.ErrUnexpectedEOF // an empty input is no stream of its format
 	}
-	chunk := make([]byte, 16<<10)
 	for err == nil {
-		var n int
-		n, err = r.Read(chunk)
-		x.out = append(x.out, chunk[:n]...)
+		n, space := 0, x.out.space()
+		if len(space) >= leastBlock && !x.room(2*len(space)) {
+			err = errNoRoom
+			break
+		}
+		n, err = r.Read(space)
+		x.out.took(n)
 	}
 	if err != io.EOF {
 		x.err = err
 	}
 }
 
-func (x *inflation) code(piece []byte, last bool) ([]byte, error) {
-	x.in, x.last = piece, last
+func (x *inflation) code(out *pieces, piece []byte, last bool) error {
+	x.in, x.last, x.out = piece, last, out
 	_, more := x.next()
 	if x.err == nil && !more && len(x.in) > 0 {
 		x.err = errTrailing
@@ -192,9 +213,8 @@ func (x *inflation) code(piece []byte, last bool) ([]byte, error) {
 	if x.err != nil || last {
 		x.stop()
 	}
-	out := x.out
 	x.out = nil
-	return out, x.err
+	return x.err
 }
 
 // recoding is a CompressionStream or DecompressionStream: what is written is coded at
@@ -205,7 +225,7 @@ type recoding struct {
 	c      *controller // of the readable side
 	w      *writable
 	coder  compressor
-	out    []byte           // coded, and read by nobody yet
+	out    pieces           // coded, and read by nobody yet
 	ended  bool             // nothing follows
 	pulled *engine.Deferred // nil: nobody reads
 	broken goja.Value       // what the next write fails with, nil: it does not
@@ -221,10 +241,14 @@ func (p *Streams) newRecoding(c compressor) *mapping {
 	return &mapping{transform: transform{p: p, readable: s, writable: x.w}}
 }
 
+// room reports whether a codec may go on and take so many bytes more.
+func (p *Streams) room(bytes int) bool {
+	return !p.Engine.Natives.Interrupted() && p.Engine.Memory.Fits(int64(bytes))
+}
+
 // code feeds the codec; what it tells is there to be read even if it fails then.
 func (x *recoding) code(piece []byte, last bool) *engine.Deferred {
-	out, err := x.coder.code(piece, last)
-	x.out = append(x.out, out...)
+	err := x.coder.code(&x.out, piece, last)
 	if err == nil {
 		x.ended = last
 		x.deliver()
@@ -234,6 +258,8 @@ func (x *recoding) code(piece []byte, last bool) *engine.Deferred {
 	switch {
 	case errors.Is(err, errTrailing):
 		text = "Trailing bytes after end of compressed data"
+	case errors.Is(err, errNoRoom):
+		text = "The result of a compression does not fit into the worker's memory."
 	case last && errors.Is(err, io.ErrUnexpectedEOF):
 		text = "Called close() on a decompression stream with incomplete data"
 	}
@@ -245,22 +271,18 @@ func (x *recoding) code(piece []byte, last bool) *engine.Deferred {
 // deliver hands over what was coded to who reads, as much as one read gives.
 func (x *recoding) deliver() {
 	pulled := x.pulled
-	if pulled == nil || len(x.out) == 0 && !x.ended {
+	if pulled == nil || x.out.size == 0 && !x.ended {
 		return
 	}
 	x.pulled = nil
-	if n := len(x.out); n > 0 {
+	if n := x.out.size; n > 0 {
 		if x.c.pending.empty() {
 			n = min(n, maxRead)
 		} else {
 			d := *x.c.pending.first()
 			n = min(n, d.len-d.filled)
 		}
-		part := x.out[:n:n]
-		if x.out = x.out[n:]; len(x.out) == 0 {
-			x.out = nil
-		}
-		x.c.give(part)
+		x.c.give(x.out.take(n))
 	} else {
 		x.c.end()
 	}
@@ -277,7 +299,7 @@ func (x *recoding) pull() *engine.Deferred {
 // fail breaks the readable side.
 func (x *recoding) fail(reason goja.Value) {
 	x.broken = reason
-	x.out, x.pulled = nil, nil
+	x.out, x.pulled = pieces{}, nil
 	x.c.fail(reason)
 }
 
@@ -289,7 +311,7 @@ func (x *recoding) abort(reason goja.Value) *engine.Deferred {
 // cancel lets the writer learn of it with its next write, unless whoever the bytes
 // went to is gone.
 func (x *recoding) cancel(reason goja.Value) *engine.Deferred {
-	x.out, x.pulled, x.broken = nil, nil, x.p.carried(reason)
+	x.out, x.pulled, x.broken = pieces{}, nil, x.p.carried(reason)
 	if x.c.stream.lost {
 		x.broken = reason
 		x.w.fail(reason)
@@ -327,6 +349,6 @@ func defineCompression(p *Streams, name string, decompress bool) *engine.Class[*
 			p.Engine.Throw("TypeError", "The compression format must be either 'deflate', 'deflate-raw' or 'gzip'.")
 		}
 		p.Engine.IO(name)
-		return p.newRecoding(newCompressor(format, decompress))
+		return p.newRecoding(newCompressor(format, decompress, p.room))
 	})
 }

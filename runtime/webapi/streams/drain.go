@@ -59,7 +59,7 @@ func (d *drainRead) fail(reason goja.Value) { d.onError(reason) }
 // gives the promise of them all.
 func (p *Streams) readStream(stream *goja.Object, bytesOf func(goja.Value) ([]byte, bool), convert func([]byte) goja.Value) goja.Value {
 	promise, resolve, reject := p.Engine.NewPromise()
-	var all []byte
+	var all pieces
 	var d *Drainer
 	ended := false
 	fail := func(reason goja.Value) {
@@ -73,10 +73,10 @@ func (p *Streams) readStream(stream *goja.Object, bytesOf func(goja.Value) ([]by
 		case ended:
 		case !ok:
 			fail(p.Engine.Errors.New("TypeError", TextNotBytes))
-		case len(all)+len(data) > MaxBufferedBytes:
+		case all.size+len(data) > MaxBufferedBytes:
 			fail(p.Engine.Errors.New("TypeError", textTooLong))
 		default:
-			all = append(all, data...)
+			_, _ = all.Write(data) // which does not fail
 			d.Next()
 		}
 	}, func() {
@@ -85,7 +85,7 @@ func (p *Streams) readStream(stream *goja.Object, bytesOf func(goja.Value) ([]by
 		}
 		ended = true
 		var v goja.Value
-		if ex := p.VM.Try(func() { v = convert(all) }); ex != nil {
+		if ex := p.VM.Try(func() { v = convert(all.take(all.size)) }); ex != nil {
 			reject(ex.Value())
 			return
 		}

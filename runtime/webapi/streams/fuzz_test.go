@@ -7,19 +7,27 @@ import (
 )
 
 // coded runs a codec over pieces of in.
-func coded(format string, decompress bool, in []byte, size int) (out []byte, err error) {
-	c := newCompressor(format, decompress)
+func coded(format string, decompress bool, in []byte, size int) ([]byte, error) {
+	c := newCompressor(format, decompress, func(int) bool { return true })
+	var out pieces
 	for rest := in; len(rest) > 0; {
 		piece := rest[:min(size, len(rest))]
 		rest = rest[len(piece):]
-		got, err := c.code(bytes.Clone(piece), false)
-		if out = append(out, got...); err != nil {
-			_, _ = c.code(nil, true) // as a stream that is torn down
-			return out, err
+		if err := c.code(&out, bytes.Clone(piece), false); err != nil {
+			_ = c.code(&out, nil, true) // as a stream that is torn down
+			return taken(&out, size), err
 		}
 	}
-	got, err := c.code(nil, true)
-	return append(out, got...), err
+	err := c.code(&out, nil, true)
+	return taken(&out, size), err
+}
+
+// taken empties p, n bytes at a time.
+func taken(p *pieces, n int) (all []byte) {
+	for p.size > 0 {
+		all = append(all, p.take(min(n, p.size))...)
+	}
+	return all
 }
 
 // FuzzCompression: what a CompressionStream makes a DecompressionStream undoes; what

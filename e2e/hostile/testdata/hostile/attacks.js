@@ -82,6 +82,7 @@ export const attacks = {
   "zip bomb, callbacks": () => new Promise((done) => { const b = bomb(5e7); for (let i = 0; i < 100; i++) zlib.gunzip(b, (e, v) => { keep.push(v); if (keep.length === 100) done("all"); }); }),
   "zip bomb, stream": async () => { const b = bomb(1e8); for (;;) keep.push(await new Response(new Blob([b]).stream().pipeThrough(new DecompressionStream("gzip"))).bytes()); },
   "zip bomb, unread": async () => { const b = bomb(1e8); for (let i = 0; i < 100; i++) { const d = new DecompressionStream("gzip"); const w = d.writable.getWriter(); w.write(b).catch(() => {}); keep.push(d); } await scheduler.wait(2000); return "held"; },
+  "zip bomb, one chunk": async () => { const part = zlib.deflateRawSync(Buffer.alloc(1e8), { finishFlush: zlib.constants.Z_SYNC_FLUSH }); const d = new DecompressionStream("deflate-raw"); const w = d.writable.getWriter(); await w.write(Buffer.concat(new Array(100).fill(part))); keep.push(d); return "held"; },
   "brotli bomb": () => { const b = zlib.brotliCompressSync(Buffer.alloc(5e7), { params: { [zlib.constants.BROTLI_PARAM_QUALITY]: 1 } }); forever(() => keep.push(zlib.brotliDecompressSync(b))); },
   "compression": () => { const b = crypto.randomBytes(5e7); forever(() => keep.push(zlib.deflateSync(b))); },
 
