@@ -5,7 +5,6 @@
 package appending
 
 import (
-	"slices"
 	"unsafe"
 	"weak"
 
@@ -74,9 +73,8 @@ func (r *Rooms) Join(left, right string) (text string, ok bool) {
 		return unsafe.String((*byte)(at), len(left)+len(right)), true
 	}
 	all := len(left) + len(right)
-	made := slices.Grow([]byte(nil), all+spare(all))
+	made := make([]byte, all, all+spare(all)) // slices.Grow would clear it in one step
 	room := cap(made) - all
-	made = made[:all]
 	stepwise.Copy(made, unsafe.Slice((*byte)(at), len(left)))
 	stepwise.Copy(made[len(left):], unsafe.Slice(unsafe.StringData(right), len(right)))
 	data := unsafe.SliceData(made)
@@ -96,9 +94,8 @@ func (r *Rooms) JoinWide(left, units []uint16, text string) (made []uint16, ok b
 	if behind := e.take(at, 2*n); behind != nil || n == 0 {
 		made = unsafe.Slice((*uint16)(at), all)
 	} else {
-		made = slices.Grow([]uint16(nil), all+spare(all))
+		made = make([]uint16, all, all+spare(all))
 		room := cap(made) - all
-		made = made[:all]
 		stepwise.Copy(made, left)
 		data := (*byte)(unsafe.Pointer(unsafe.SliceData(made)))
 		*e = appended{uintptr(unsafe.Pointer(data)), 2 * all, 2 * room, weak.Make(data)}
