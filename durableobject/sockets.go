@@ -12,8 +12,10 @@ import (
 	"minido.dev/minido/internal/killpoint"
 	"minido.dev/minido/runtime/compat"
 	"minido.dev/minido/runtime/engine"
+	"minido.dev/minido/runtime/event"
 	"minido.dev/minido/runtime/isolate"
 	"minido.dev/minido/runtime/webapi/websocket"
+	"minido.dev/minido/runtime/webidl"
 )
 
 // autoResponse is WebSocketRequestResponsePair.
@@ -259,7 +261,7 @@ func (o *Object) Socket(ev SocketEvent, done func(error)) {
 			forget()
 			ended()
 			o.done()
-			if ev.Message == nil && ev.Err == nil {
+			if ev.Message == nil && (ev.Err == nil || event.IsProtocolError(ev.Err)) {
 				o.sockets.closed(ev)
 			}
 			done(nil)
@@ -291,13 +293,16 @@ func (o *sockets) callSocketHandler(ev SocketEvent) goja.Value {
 	case ev.Message != nil && ev.Message.Binary:
 		args = []goja.Value{ws, r.vm.ToValue(r.vm.NewArrayBuffer(ev.Message.Data))}
 	case ev.Message != nil:
-		args = []goja.Value{ws, r.vm.ToValue(string(ev.Message.Data))}
+		args = []goja.Value{ws, r.eng.String(webidl.ValidUTF8(ev.Message.Data))}
 	case ev.Err != nil:
+		if event.IsProtocolError(ev.Err) {
+			handle.MarkReceivedClose()
+		}
 		name, args = "webSocketError", []goja.Value{ws, r.eng.Errors.FromGo(ev.Err)}
 	default:
 		handle.MarkReceivedClose()
 		name = "webSocketClose"
-		args = []goja.Value{ws, r.vm.ToValue(ev.Code), r.vm.ToValue(ev.Reason), r.vm.ToValue(ev.Clean)}
+		args = []goja.Value{ws, r.vm.ToValue(ev.Code), r.eng.String(webidl.ValidUTF8([]byte(ev.Reason))), r.vm.ToValue(ev.Clean)}
 	}
 	fn := o.instance.Get(name)
 	if !engine.IsCallable(fn) {

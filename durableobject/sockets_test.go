@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"minido.dev/minido/runtime/event"
 	"minido.dev/minido/runtime/minidotest"
 )
 
@@ -54,7 +55,7 @@ export class Room extends DurableObject {
     if (ws.deserializeAttachment()?.what === "answers") ws.close(code === 1005 ? 1000 : code, "answered");
     if (ws.deserializeAttachment()?.what === "closeThrows") throw new Error("in close");
   }
-  webSocketError(ws, e) { this.ctx.storage.kv.put("error", String(e)); }
+  webSocketError(ws, e) { this.ctx.storage.kv.put("error", [String(e), ws.readyState, this.ctx.getWebSockets().includes(ws)].join()); }
   closes() { const l = this.ctx.storage.kv.get("closes") ?? []; this.ctx.storage.kv.put("closes", []); return l; }
   woken() { return this.found; }
   count() { return this.ctx.getWebSockets().length; }
@@ -194,6 +195,20 @@ func TestSocketCloses(t *testing.T) {
 		w.Want(`{"ok":{"name":"TypeError","message":"Can't call WebSocket send() after close()."}}`, "Room/a/get", "err")
 		w.Call("Room/a/closes")
 	}
+}
+
+// After a violation of the protocol the object hears of an error and of no close, and the
+// socket is no longer its own (compared with workerd). Text that is not UTF-8 is none.
+func TestSocketViolation(t *testing.T) {
+	w := minidotest.NewWorker(t, socketWorker, minidotest.Options{Idle: 10 * time.Second})
+	c := room(w, "a/x")
+	c.Want("? \ufffd\ufffd", "\xff\xe2\x82")
+	w.Advance(time.Minute)
+	c.Fail(&event.ProtocolError{Code: 1002, Description: "Unknown opcode 3"})
+	w.Advance(time.Second)
+	w.Want(`{"ok":"Error: WebSocket protocol error; protocolError.statusCode = 1002; protocolError.description = Unknown opcode 3,2,true"}`, "Room/a/get", "error")
+	w.Want(`{"ok":[]}`, "Room/a/closes")
+	w.Want(`{"ok":0}`, "Room/a/count")
 }
 
 // A socket whose Close has woken its object is OPEN until webSocketClose has it,

@@ -47,6 +47,7 @@ type HibernatableSocket struct {
 	// guarded by set.mu
 	attachment []byte
 	autoAtMs   int64 // when the auto-response last answered, 0 for never
+	violated   bool  // the peer broke the protocol
 }
 
 // NewSocketSet returns an empty set. Connect tells it who wakes the object.
@@ -153,13 +154,18 @@ const lostConnection = "WebSocket disconnected without sending Close frame."
 
 // OnClose implements event.Receiver.
 func (h *HibernatableSocket) OnClose(code int, reason string, clean bool) {
+	h.set.mu.Lock()
+	violated := h.violated
+	h.set.mu.Unlock()
 	switch {
+	case violated:
+		return // the object hears of no close
 	case !clean:
 		code = 1006
 		if reason == "" {
 			reason = lostConnection
 		}
-	case code == 0:
+	case code == 0 && reason == "":
 		code = 1005
 	}
 	h.set.mu.Lock()
@@ -171,6 +177,7 @@ func (h *HibernatableSocket) OnClose(code int, reason string, clean bool) {
 // OnError implements event.Receiver.
 func (h *HibernatableSocket) OnError(err error) {
 	h.set.mu.Lock()
+	h.violated = h.violated || event.IsProtocolError(err)
 	wake := h.set.wake
 	h.set.mu.Unlock()
 	wake(SocketEvent{Socket: h, Err: err})

@@ -111,7 +111,7 @@ func (c *conn) CloseNow() error {
 	c.queue = nil
 	if c.end == nil {
 		c.end = io.ErrClosedPipe
-		c.socket.Drop()
+		c.socket.Drop(nil)
 	}
 	return nil
 }

@@ -70,6 +70,7 @@ func NewCoupling(conn *Conn, end *event.Socket, o CoupleOptions) *Coupling {
 		o.MaxQueued = MaxQueuedBytes
 	}
 	c := &Coupling{conn: conn, end: end, opts: o}
+	end.SetSilent(true)
 	end.Bind(c)
 	return c
 }
@@ -79,6 +80,7 @@ func (c *Coupling) Run() {
 	for {
 		m, err := c.conn.ReadMessage()
 		if err == nil {
+			c.end.SetSilent(false)
 			m.Cause = c.opts.Points.Asked(m.Data)
 			if c.end.Send(m) != nil && !c.open() {
 				break
@@ -88,7 +90,7 @@ func (c *Coupling) Run() {
 		var closing *CloseFrame
 		if errors.As(err, &closing) {
 			c.peerClosed(closing)
-			continue // until the connection ends, for its loss must be noticed
+			err = c.conn.Drain()
 		}
 		c.broken(err)
 		break
@@ -116,25 +118,22 @@ func (c *Coupling) open() bool {
 
 func (c *Coupling) peerClosed(f *CloseFrame) {
 	c.mu.Lock()
-	again := c.got
 	c.got = true
 	over := c.sent
 	c.mu.Unlock()
-	if !again {
-		// It fails only if this end was dropped before, and then nobody listens.
-		_ = c.end.Close(f.Code, f.Reason)
-	}
-	if over || again {
+	// It fails only if this end was dropped before, and then nobody listens.
+	_ = c.end.Close(f.Code, f.Reason)
+	if over {
 		c.conn.Close()
 	}
 }
 
 // broken ends the coupling after a failed read.
 func (c *Coupling) broken(err error) {
-	var p *ProtocolError
+	var p *event.ProtocolError
 	if errors.As(err, &p) && c.open() {
 		// The peer learns why; if it does not, it has hung up already.
-		_ = c.conn.WriteClose(p.Code, shorten(p.Message, 123))
+		_ = c.conn.WriteClose(p.Code, p.Description)
 	}
 	c.mu.Lock()
 	if lost(err) {
@@ -155,7 +154,7 @@ func (c *Coupling) OnMessage(m event.Message) { c.push(outgoing{message: m}) }
 // is gone) becomes one on the network, or a Close frame where its code can travel.
 func (c *Coupling) OnClose(code int, reason string, clean bool) {
 	if clean || onWire(code) {
-		c.push(outgoing{close: true, cut: !clean, code: code, reason: shorten(reason, 123)})
+		c.push(outgoing{close: true, cut: !clean, code: code, reason: reason})
 		return
 	}
 	c.Cut(nil)
@@ -281,15 +280,4 @@ func (c *Coupling) writeClose(o outgoing) error {
 		c.conn.Close()
 	}
 	return err
-}
-
-// shorten cuts s to at most n bytes at a rune's boundary.
-func shorten(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	for n > 0 && s[n]&0xC0 == 0x80 {
-		n--
-	}
-	return s[:n]
 }

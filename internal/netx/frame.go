@@ -8,7 +8,6 @@ import (
 	"io"
 	"net"
 	"sync"
-	"unicode/utf8"
 
 	"minido.dev/minido/internal/entropy"
 	"minido.dev/minido/runtime/event"
@@ -36,20 +35,14 @@ func (c *CloseFrame) Error() string {
 	return fmt.Sprintf("the peer closed the WebSocket with code %d (%s)", c.Code, c.Reason)
 }
 
-// ProtocolError says how the peer broke RFC 6455, and with which close code
-// the connection fails for it.
-type ProtocolError struct {
-	Code    int
-	Message string
+func protocolError(code int, format string, args ...any) error {
+	return &event.ProtocolError{Code: code, Description: fmt.Sprintf(format, args...)}
 }
 
-// Error implements error.
-func (e *ProtocolError) Error() string { return "WebSocket protocol error: " + e.Message }
-
-func protocolError(text string) error { return &ProtocolError{Code: 1002, Message: text} }
-
 // Conn is one WebSocket connection after its handshake (RFC 6455), without
-// extensions. One goroutine may read while any number write. Conn starts no
+// extensions. What a peer may send is what it may send to workerd, which takes frames
+// without a mask, control frames of any length, any close code, and text that is not
+// UTF-8 (capnproto, c++/src/kj/compat/http.c++). One goroutine may read while any number write. Conn starts no
 // goroutine and sets no timer.
 type Conn struct {
 	rwc  io.ReadWriteCloser
@@ -83,80 +76,78 @@ func (c *Conn) Close() error {
 type frameHead struct {
 	fin    bool
 	op     byte
-	length int64
+	length uint64
 	masked bool
 	key    [4]byte
 }
+
+func (h frameHead) control() bool { return h.op >= opClose }
 
 func (c *Conn) readHead() (h frameHead, err error) {
 	var b [8]byte
 	if _, err = io.ReadFull(c.br, b[:2]); err != nil {
 		return h, err
 	}
-	if b[0]&0x70 != 0 {
-		return h, protocolError("reserved bits are set, and no extension was negotiated")
-	}
+	reserved := b[0] & 0x70
 	h.fin, h.op, h.masked = b[0]&0x80 != 0, b[0]&0x0f, b[1]&0x80 != 0
 	switch n := b[1] & 0x7f; n {
 	case 126:
 		if _, err = io.ReadFull(c.br, b[:2]); err != nil {
 			return h, err
 		}
-		h.length = int64(binary.BigEndian.Uint16(b[:2]))
+		h.length = uint64(binary.BigEndian.Uint16(b[:2]))
 	case 127:
 		if _, err = io.ReadFull(c.br, b[:8]); err != nil {
 			return h, err
 		}
-		length := binary.BigEndian.Uint64(b[:8])
-		if length>>63 != 0 {
-			return h, protocolError("a frame's length has its highest bit set")
-		}
-		h.length = int64(length)
+		h.length = binary.BigEndian.Uint64(b[:8])
 	default:
-		h.length = int64(n)
-	}
-	if h.op >= opClose && (h.length > 125 || !h.fin) {
-		return h, protocolError("a control frame is fragmented or longer than 125 bytes")
-	}
-	if server := c.mask == nil; h.masked != server {
-		return h, protocolError("a client's frames must be masked, a server's must not")
+		h.length = uint64(n)
 	}
 	if h.masked {
 		_, err = io.ReadFull(c.br, h.key[:])
 	}
-	return h, err
+	switch {
+	case err != nil:
+		return h, err
+	case reserved&0x30 != 0:
+		return h, protocolError(CloseProtocol, "Received frame had RSV bits 2 or 3 set")
+	case reserved != 0:
+		return h, protocolError(CloseProtocol, "Received a WebSocket frame whose compression bit was set, but the compression extension was not negotiated for this connection.")
+	}
+	return h, nil
 }
 
-// ReadMessage returns the next message, put together from its fragments. Pings
-// are answered on the way. After the peer's Close frame it returns a
-// *CloseFrame, for a violation of the protocol a *ProtocolError (1007 for text
-// that is not UTF-8, 1009 for more than event.MaxMessageBytes), and for a
+// ReadMessage returns the next message, put together from its fragments; a text need not
+// be UTF-8. Pings are answered on the way. After the peer's Close frame it returns a
+// *CloseFrame, for a violation of the protocol an *event.ProtocolError, and for a
 // broken connection that error.
 func (c *Conn) ReadMessage() (event.Message, error) {
 	var m event.Message
-	started := false
+	first := byte(opContinuation) // the opcode of the message that has begun
 	for {
 		h, err := c.readHead()
 		if err != nil {
 			return m, err
 		}
-		switch h.op {
-		case opPing, opPong, opClose:
+		started := first != opContinuation
+		if most := uint64(event.MaxMessageBytes - len(m.Data)); h.length > most {
+			return m, protocolError(CloseTooBig, "Message is too large: %d > %d", h.length, most)
+		}
+		switch {
+		case h.op == opContinuation && !started:
+			return m, protocolError(CloseProtocol, "Unexpected continuation frame")
+		case h.op != opContinuation && !h.control() && started:
+			return m, protocolError(CloseProtocol, "Missing continuation frame")
+		case h.control() && !h.fin:
+			return m, protocolError(CloseProtocol, "Received fragmented control frame")
+		case h.control():
 			if err := c.control(h); err != nil {
 				return m, err
 			}
 			continue
-		case opText, opBinary:
-			if started {
-				return m, protocolError("a new message begins inside a fragmented one")
-			}
-			started, m.Binary = true, h.op == opBinary
-		case opContinuation:
-			if !started {
-				return m, protocolError("a continuation frame follows no message")
-			}
-		default:
-			return m, protocolError(fmt.Sprintf("unknown opcode %d", h.op))
+		case !started:
+			first = h.op
 		}
 		if m.Data, err = c.readPayload(m.Data, h); err != nil {
 			return m, err
@@ -164,22 +155,31 @@ func (c *Conn) ReadMessage() (event.Message, error) {
 		if !h.fin {
 			continue
 		}
-		if !m.Binary && !utf8.Valid(m.Data) {
-			return m, &ProtocolError{Code: 1007, Message: "a text message is not valid UTF-8"}
+		if first != opText && first != opBinary {
+			return m, unknownOpcode(first)
 		}
+		m.Binary = first == opBinary
 		return m, nil
 	}
+}
+
+func unknownOpcode(op byte) error { return protocolError(CloseProtocol, "Unknown opcode %d", op) }
+
+// Drain reads on until the connection ends, and gives the reason: after the peer's Close
+// frame nothing that comes means anything, but the loss of the connection must be noticed.
+func (c *Conn) Drain() error {
+	if _, err := io.Copy(io.Discard, c.br); err != nil {
+		return err
+	}
+	return io.EOF
 }
 
 // readPayload appends a data frame's payload to data. Memory grows with what
 // has arrived, not with what the head announces.
 func (c *Conn) readPayload(data []byte, h frameHead) ([]byte, error) {
-	if int64(len(data))+h.length > event.MaxMessageBytes {
-		return data, &ProtocolError{Code: 1009, Message: fmt.Sprintf("Message is too large: more than %d bytes", event.MaxMessageBytes)}
-	}
 	const step = 64 << 10
 	from := len(data)
-	for left := h.length; left > 0; {
+	for left := int64(h.length); left > 0; {
 		n := min(left, step)
 		at := len(data)
 		if cap(data)-at < int(n) {
@@ -199,46 +199,33 @@ func (c *Conn) readPayload(data []byte, h frameHead) ([]byte, error) {
 	return data, nil
 }
 
-// control handles a control frame; a Close frame becomes an error.
+// control handles a control frame; a Close frame becomes an error. One without a code
+// has the code 1005.
 func (c *Conn) control(h frameHead) error {
-	var b [125]byte
-	payload := b[:h.length]
-	if _, err := io.ReadFull(c.br, payload); err != nil {
+	var short [125]byte
+	payload, err := c.readPayload(short[:0], h)
+	if err != nil {
 		return err
-	}
-	if h.masked {
-		applyMask(payload, h.key)
 	}
 	switch h.op {
 	case opPing:
 		return c.writeFrame(opPong, payload)
 	case opPong:
 		return nil
+	case opClose:
+	default:
+		return unknownOpcode(h.op)
 	}
-	switch len(payload) {
-	case 0:
+	if len(payload) < 2 {
 		return &CloseFrame{Code: CloseNoStatus}
-	case 1:
-		return protocolError("a Close frame of one byte")
 	}
-	code, reason := int(binary.BigEndian.Uint16(payload)), string(payload[2:])
-	if !onWire(code) {
-		return protocolError(fmt.Sprintf("close code %d must not be sent", code))
-	}
-	if !utf8.ValidString(reason) {
-		return &ProtocolError{Code: 1007, Message: "a close reason is not valid UTF-8"}
-	}
-	return &CloseFrame{Code: code, Reason: reason}
+	return &CloseFrame{Code: int(binary.BigEndian.Uint16(payload)), Reason: string(payload[2:])}
 }
 
-// onWire reports whether a close code may appear in a Close frame (RFC 6455,
-// section 7.4, and the registry that it opens).
+// onWire reports whether a close code may be sent: those that a worker may give to close()
+// (docs/semantics.md 27).
 func onWire(code int) bool {
-	switch {
-	case code < 1000 || code > 4999, code == 1004, code == CloseNoStatus, code == CloseLost, code == 1015:
-		return false
-	}
-	return code < 1016 || code >= 3000
+	return code >= 1000 && code <= 4999 && code != 1004 && code != CloseNoStatus && code != CloseLost && code != 1015
 }
 
 // WriteMessage sends m as one frame, with one write where it is small.
@@ -268,13 +255,13 @@ func (c *Conn) WriteMessages(ms []event.Message) error {
 }
 
 // WriteClose sends a Close frame. Codes 0 and 1005 stand for an empty one. A
-// code that may not travel is an error, and so is a reason above 123 bytes.
+// code that may not be sent is an error.
 func (c *Conn) WriteClose(code int, reason string) error {
 	if code == 0 || code == CloseNoStatus {
 		return c.writeFrame(opClose, nil)
 	}
-	if !onWire(code) || len(reason) > 123 {
-		return fmt.Errorf("netx: close code %d with a reason of %d bytes cannot be sent", code, len(reason))
+	if !onWire(code) {
+		return fmt.Errorf("netx: close code %d cannot be sent", code)
 	}
 	return c.writeFrame(opClose, append(binary.BigEndian.AppendUint16(nil, uint16(code)), reason...))
 }
@@ -360,7 +347,7 @@ func applyMask(b []byte, key [4]byte) {
 
 // lost reports whether err is the end of a connection and not a violation.
 func lost(err error) bool {
-	var p *ProtocolError
+	var p *event.ProtocolError
 	var c *CloseFrame
 	return !errors.As(err, &p) && !errors.As(err, &c)
 }

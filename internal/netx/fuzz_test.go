@@ -67,7 +67,7 @@ func FuzzFrames(f *testing.F) {
 			mask = entropy.NewSeeded(1)
 		}
 		ms, answered, err := messages(bytes.NewReader(in), mask)
-		var violation *ProtocolError
+		var violation *event.ProtocolError
 		if errors.As(err, &violation) && !onWire(violation.Code) {
 			t.Fatalf("code %d cannot be sent: %v", violation.Code, err)
 		}

@@ -43,8 +43,10 @@ var ErrLost = &event.Error{Name: "Error", Message: "Network connection lost.", R
 // LostCloseReason is the reason that accompanies close code 1006.
 const LostCloseReason = "WebSocket disconnected without sending Close frame."
 
-// CloseNoStatus and CloseLost are the two close codes that never travel.
+// Close codes. CloseNoStatus and CloseLost are never sent.
 const (
+	CloseProtocol = 1002 // the peer broke the protocol
+	CloseTooBig   = 1009 // a message was too large
 	CloseNoStatus = 1005 // an empty Close frame
 	CloseLost     = 1006 // no Close frame
 )

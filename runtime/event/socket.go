@@ -2,6 +2,7 @@ package event
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -24,8 +25,28 @@ type Receiver interface {
 	// OnClose is the other side's Close frame, or, with clean == false, the
 	// loss of the connection. Nothing follows it.
 	OnClose(code int, reason string, clean bool)
-	// OnError precedes an unclean OnClose where the cause is known.
+	// OnError precedes an unclean OnClose where the cause is known. After a
+	// *ProtocolError a worker hears of no close.
 	OnError(err error)
+}
+
+// ProtocolError says how the peer broke the WebSocket protocol, and with which close
+// code the connection fails for it (the texts: capnproto, c++/src/kj/compat/http.c++ and
+// workerd, src/workerd/api/web-socket.c++).
+type ProtocolError struct {
+	Code        int
+	Description string
+}
+
+// Error implements error.
+func (e *ProtocolError) Error() string {
+	return fmt.Sprintf("WebSocket protocol error; protocolError.statusCode = %d; protocolError.description = %s", e.Code, e.Description)
+}
+
+// IsProtocolError reports whether err is a *ProtocolError.
+func IsProtocolError(err error) bool {
+	var p *ProtocolError
+	return errors.As(err, &p)
 }
 
 // ErrSocketClosed is returned by Send and Close on an end that has sent its
@@ -46,8 +67,9 @@ type Socket struct {
 	// ("Class/name"), "" if none did; set before the socket is handed on.
 	Object string
 
-	peer *Socket
-	tap  atomic.Pointer[Tap]
+	peer   *Socket
+	tap    atomic.Pointer[Tap]
+	silent atomic.Bool
 
 	mu       sync.Mutex // guards everything below
 	receiver Receiver
@@ -76,6 +98,13 @@ func NewSocketPair() (a, b *Socket) {
 
 // Peer is the other end.
 func (s *Socket) Peer() *Socket { return s.peer }
+
+// SetSilent says whether this end belongs to a connection on which no message has come yet.
+func (s *Socket) SetSilent(silent bool) { s.silent.Store(silent) }
+
+// Silent reports what SetSilent said last. A worker that answers the Close frame of such a
+// connection does not hear that the connection is gone then.
+func (s *Socket) Silent() bool { return s.silent.Load() }
 
 // Bind sets who receives at this end; it replaces an earlier receiver, and nil
 // makes what arrives wait. What already waits is delivered before Bind returns.

@@ -159,27 +159,33 @@ func TestWebSocketClose(t *testing.T) {
 	expect(t, h, "false in flight", `close 4002 "ok" true`)
 }
 
-// What breaks the protocol is answered with the code that RFC 6455 has for it,
-// and the worker sees an error and a lost connection.
+// What breaks the protocol is answered with a Close frame that says why, and the worker
+// sees an error and no close.
 func TestWebSocketViolations(t *testing.T) {
 	w, ends := sockets(t, Options{})
-	big := binary.BigEndian.AppendUint64([]byte{0x82, 0x80 | 127}, event.MaxMessageBytes+1)
+	head := func(b0 byte, n uint64) []byte {
+		return append(binary.BigEndian.AppendUint64([]byte{b0, 0x80 | 127}, n), 0, 0, 0, 0)
+	}
+	const compressed = "Received a WebSocket frame whose compression bit was set, but the compression extension was not negotiated for this connection."
 	for name, c := range map[string]struct {
 		bytes []byte
 		code  uint16
+		text  string
 	}{
-		"invalid UTF-8":                {frame(0x81, []byte("\xff\xfe")), 1007},
-		"UTF-8 broken in two":          {append(frame(0x01, []byte("\xc3")), frame(0x80, []byte("x"))...), 1007},
-		"invalid UTF-8 in a reason":    {frame(0x88, []byte("\x03\xe8\xff")), 1007},
-		"too large":                    {append(big, 0, 0, 0, 0), 1009},
-		"reserved bit":                 {frame(0xC1, []byte("x")), 1002},
-		"unmasked":                     {[]byte{0x81, 1, 'x'}, 1002},
-		"unknown opcode":               {frame(0x83, nil), 1002},
-		"continuation of nothing":      {frame(0x80, nil), 1002},
-		"message within a message":     {append(frame(0x01, []byte("a")), frame(0x81, []byte("b"))...), 1002},
-		"fragmented ping":              {frame(0x09, nil), 1002},
-		"close of one byte":            {frame(0x88, []byte{3}), 1002},
-		"close code that never occurs": {frame(0x88, []byte("\x03\xed")), 1002},
+		"too large":                {head(0x82, event.MaxMessageBytes+1), 1009, "Message is too large: 33554433 > 33554432"},
+		"too large a ping":         {head(0x89, 40<<20), 1009, "Message is too large: 41943040 > 33554432"},
+		"fragments too large":      {append(frame(0x02, make([]byte, 20<<20)), head(0x80, 13<<20)...), 1009, "Message is too large: 13631488 > 12582912"},
+		"a length of 64 bits":      {head(0x81, 1<<63+2), 1009, "Message is too large: 9223372036854775810 > 33554432"},
+		"compressed":               {frame(0xC1, []byte("x")), 1002, compressed},
+		"reserved bit 2":           {frame(0xA1, []byte("x")), 1002, "Received frame had RSV bits 2 or 3 set"},
+		"reserved bit 3":           {frame(0x91, nil), 1002, "Received frame had RSV bits 2 or 3 set"},
+		"unknown opcode":           {frame(0x83, nil), 1002, "Unknown opcode 3"},
+		"unknown control frame":    {frame(0x8B, nil), 1002, "Unknown opcode 11"},
+		"continuation of nothing":  {frame(0x80, nil), 1002, "Unexpected continuation frame"},
+		"message within a message": {append(frame(0x01, []byte("a")), frame(0x81, []byte("b"))...), 1002, "Missing continuation frame"},
+		"fragmented ping":          {frame(0x09, nil), 1002, "Received fragmented control frame"},
+		"fragmented close":         {frame(0x08, []byte("\x03\xe8")), 1002, "Received fragmented control frame"},
+		"unknown in fragments":     {append(frame(0x03, []byte("a")), frame(0x80, []byte("b"))...), 1002, "Unknown opcode 3"},
 	} {
 		conn, br := rawDial(t, w)
 		end := wait(t, "the socket", ends)
@@ -187,14 +193,54 @@ func TestWebSocketViolations(t *testing.T) {
 		end.Bind(h)
 		conn.Write(c.bytes)
 		op, data := readFrame(t, br)
-		if op != 0x88 || len(data) < 2 || binary.BigEndian.Uint16(data) != c.code {
+		if op != 0x88 || string(data) != string(binary.BigEndian.AppendUint16(nil, c.code))+c.text {
 			t.Errorf("%s: answered with %x %q", name, op, data)
 		}
 		conn.Close()
-		if got := wait(t, "the error", h.said); !strings.HasPrefix(got, "error WebSocket protocol error: ") {
-			t.Errorf("%s: heard %q", name, got)
+		want := fmt.Sprintf("error WebSocket protocol error; protocolError.statusCode = %d; protocolError.description = %s", c.code, c.text)
+		if got := wait(t, "the error", h.said); got != want {
+			t.Errorf("%s: heard %q, want %q", name, got, want)
 		}
 		expect(t, h, `close 1006 "WebSocket disconnected without sending Close frame." false`)
+	}
+}
+
+// workerd takes what RFC 6455 forbids: frames without a mask, long control frames, any
+// close code, and text that is not UTF-8.
+func TestWebSocketLiberties(t *testing.T) {
+	w, ends := sockets(t, Options{})
+	long := strings.Repeat("p", 1000)
+	for name, c := range map[string]struct {
+		bytes []byte
+		heard string
+		sent  string // the payload of the answer, "" if none is waited for
+	}{
+		"invalid UTF-8":             {frame(0x81, []byte("a\xff\xfe")), "false a\xff\xfe", ""},
+		"UTF-8 broken in two":       {append(frame(0x01, []byte("\xc3")), frame(0x80, []byte("x"))...), "false \xc3x", ""},
+		"unmasked":                  {[]byte{0x81, 1, 'x'}, "false x", ""},
+		"a long ping":               {append(frame(0x89, []byte(long)), frame(0x81, []byte("x"))...), "false x", long},
+		"a long pong":               {append(frame(0x8A, []byte(long)), frame(0x81, []byte("x"))...), "false x", ""},
+		"a close of one byte":       {frame(0x88, []byte{3}), `close 1005 "" true`, ""},
+		"a code that is never sent": {frame(0x88, []byte("\x03\xedr")), `close 1005 "r" true`, ""},
+		"a code out of range":       {frame(0x88, []byte("\x27\x10r")), `close 10000 "r" true`, ""},
+		"invalid UTF-8 in a reason": {frame(0x88, []byte("\x03\xe8\xff")), `close 1000 "\xff" true`, ""},
+		"more after a close":        {append(frame(0x88, []byte("\x03\xe8x")), frame(0x88, []byte("\x03\xe9y"))...), `close 1000 "x" true`, ""},
+		"a long reason":             {frame(0x88, []byte("\x03\xe8"+long)), `close 1000 "` + long + `" true`, ""},
+	} {
+		conn, br := rawDial(t, w)
+		end := wait(t, "the socket", ends)
+		h := heard{make(chan string, 10)}
+		end.Bind(h)
+		conn.Write(c.bytes)
+		if got := wait(t, "what comes", h.said); got != c.heard {
+			t.Errorf("%s: heard %q, want %q", name, got, c.heard)
+		}
+		if c.sent != "" {
+			if op, data := readFrame(t, br); op != 0x8A || string(data) != c.sent {
+				t.Errorf("%s: answered with %x %q", name, op, data)
+			}
+		}
+		conn.Close()
 	}
 }
 
@@ -342,10 +388,16 @@ func readFrame(t *testing.T, br *bufio.Reader) (byte, []byte) {
 	if _, err := io.ReadFull(br, head[:]); err != nil {
 		t.Fatal(err)
 	}
-	if head[1] > 125 {
+	n := uint16(head[1])
+	switch {
+	case n == 126:
+		if err := binary.Read(br, binary.BigEndian, &n); err != nil {
+			t.Fatal(err)
+		}
+	case n > 126:
 		t.Fatalf("a frame with head %x", head)
 	}
-	data := make([]byte, head[1])
+	data := make([]byte, n)
 	if _, err := io.ReadFull(br, data); err != nil {
 		t.Fatal(err)
 	}

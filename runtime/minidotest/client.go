@@ -76,7 +76,10 @@ func (c *Client) Close(code int, reason string) {
 }
 
 // Drop loses the connection without a Close frame.
-func (c *Client) Drop() { c.socket.Drop() }
+func (c *Client) Drop() { c.socket.Drop(nil) }
+
+// Fail loses the connection for a reason that the worker hears of.
+func (c *Client) Fail(err error) { c.socket.Drop(err) }
 
 // Next steps the world until n messages have arrived and returns them.
 func (c *Client) Next(n int) []string {

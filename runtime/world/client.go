@@ -360,10 +360,11 @@ func (s *Socket) Close(code int, reason string) error {
 	return s.socket.Close(code, reason)
 }
 
-// Drop loses the connection without a Close frame.
-func (s *Socket) Drop() {
+// Drop loses the connection without a Close frame, for the reason err if it is not nil:
+// an *event.ProtocolError is that the client broke the protocol.
+func (s *Socket) Drop(err error) {
 	if !s.closed && !s.w.dead {
 		s.closed = true
-		s.socket.Drop(1006, "", nil)
+		s.socket.Drop(1006, "", err)
 	}
 }

@@ -77,6 +77,7 @@ type Handle struct {
 	answered   bool // the peer's Close frame came before one was sent
 	lost       bool // the connection ended without one
 	failed     bool
+	violated   bool // the peer broke the protocol
 	url        string
 	protocol   string
 	hasURL     bool
@@ -234,7 +235,8 @@ func (h *Handle) open() {
 
 // settle lets the context go once neither side will send any more. In workerd an end that
 // was closed by its peer, and has answered, then finds that the peer is gone, and says so in
-// an "error" event (api/web-socket.c++; with wrangler dev also where a client closes).
+// an "error" event (api/web-socket.c++), but not
+// at a connection on which nothing but the Close frame came.
 func (h *Handle) settle() {
 	if h.op == nil || !h.failed && !h.lost && !(h.gotClose && h.sentClose) {
 		return
@@ -242,7 +244,7 @@ func (h *Handle) settle() {
 	h.op.Drop()
 	h.op = nil
 	h.Socket.Bind(nil)
-	if !h.answered || h.failed {
+	if !h.answered || h.failed || h.Socket.Peer().Silent() {
 		h.owner.Release()
 		return
 	}
@@ -282,13 +284,19 @@ func (r socketReceiver) OnMessage(m event.Message) {
 func (r socketReceiver) OnClose(code int, reason string, clean bool) {
 	h := r.h
 	h.p.Engine.Post(h.frame, "websocket close", func() {
+		if h.violated { // no event follows that error
+			h.lost, h.gotClose = true, true
+			h.settle()
+			return
+		}
 		h.gotClose = clean // a listener that hears of a loss still sees an open socket, as in workerd
 		switch {
 		case !clean:
 			h.lost, code, reason = true, 1006, "WebSocket disconnected without sending Close frame."
-		case code == 0:
+		case code == 0 && reason == "":
 			code = 1005
 		}
+		reason = webidl.ValidUTF8([]byte(reason))
 		h.answered = clean && !h.sentClose
 		if h.answered && h.p.Enabled(compat.WebSocketAutoReplyToClose) {
 			h.emitClose(code, reason)
@@ -318,7 +326,10 @@ func (h *Handle) deliver(ev *goja.Object) {
 // OnError implements event.Receiver.
 func (r socketReceiver) OnError(err error) {
 	h := r.h
-	h.p.Engine.Post(h.frame, "websocket error", func() { h.dispatchError(h.p.Engine.Errors.FromGo(err)) })
+	h.p.Engine.Post(h.frame, "websocket error", func() {
+		h.violated = h.violated || event.IsProtocolError(err)
+		h.dispatchError(h.p.Engine.Errors.FromGo(err))
+	})
 }
 
 func (h *Handle) dispatchClose(code int, reason string, clean bool) {

@@ -146,6 +146,16 @@ func TestWebSocketResponse(t *testing.T) {
 	sock.Close(1000, "bye")
 	w.Run(`await new Promise(r => setTimeout(r, 1)); say(JSON.stringify([...ev, server.readyState]))`)
 	w.Said(`["close",1000,"bye",true,3,"error","Uncaught Error: Network connection lost.",3]`)
+	upgrade()
+	sock.SetSilent(true) // the peer is a client from which only a Close frame comes
+	sock.Close(1000, "r\xff")
+	w.Run(`await new Promise(r => setTimeout(r, 1)); say(JSON.stringify([...ev, server.readyState]))`)
+	w.Said(`["close",1000,"r�",true,3,3]`)
+	upgrade()
+	sock.Send(event.Message{Data: []byte("a\xe2\x82b")})
+	sock.Drop(1006, "", &event.ProtocolError{Code: 1002, Description: "Unknown opcode 3"})
+	w.Run(`await new Promise(r => setTimeout(r, 1)); say(JSON.stringify([...ev, server.readyState])); server.send("dropped silently")`)
+	w.Said(`["message","a�b","error","Uncaught Error: WebSocket protocol error; protocolError.statusCode = 1002; protocolError.description = Unknown opcode 3",3]`)
 	if w.Context.Held() != 0 {
 		t.Errorf("%d holds", w.Context.Held())
 	}
