@@ -75,6 +75,9 @@ func Accept(w http.ResponseWriter, r *http.Request, header event.Header, effect 
 	}
 	head := []byte("HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Accept: " + acceptKey(key) + "\r\n")
 	for _, f := range header {
+		if !f.Leaves() {
+			continue
+		}
 		switch textproto.CanonicalMIMEHeaderKey(f.Name) {
 		case "Connection", "Upgrade", "Sec-Websocket-Accept", "Sec-Websocket-Extensions", "Content-Length", "Transfer-Encoding":
 			continue
@@ -82,7 +85,8 @@ func Accept(w http.ResponseWriter, r *http.Request, header event.Header, effect 
 		if strings.ContainsAny(f.Name, "\r\n:\x00") || strings.ContainsAny(f.Value, "\r\n\x00") {
 			return nil, fmt.Errorf("netx: the header %q cannot be sent", f.Name)
 		}
-		head = append(head, f.Name+": "+f.Value+"\r\n"...)
+		name, _ := f.Line()
+		head = append(head, name+": "+f.Value+"\r\n"...)
 	}
 	head = append(head, "\r\n"...)
 	conn, rw, err := http.NewResponseController(w).Hijack()

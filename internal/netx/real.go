@@ -153,48 +153,60 @@ func (d *Real) request(ctx context.Context, req *event.Request) (*http.Request, 
 		if !f.Leaves() {
 			continue
 		}
-		switch name := textproto.CanonicalMIMEHeaderKey(f.Name); name {
-		case "Host":
-			hr.Host = f.Value
-		case "Content-Length", "Transfer-Encoding", "Connection", "Keep-Alive", "Te", "Trailer":
+		switch textproto.CanonicalMIMEHeaderKey(f.Name) {
+		case "Host", "Content-Length", "Transfer-Encoding", "Connection", "Keep-Alive", "Te", "Trailer":
 			// The connection's business, not the worker's.
 		case "Upgrade":
 			if !req.Upgrade {
-				hr.Header[name] = append(hr.Header[name], f.Value)
+				hr.Header["Upgrade"] = append(hr.Header["Upgrade"], f.Value)
 			}
 		case "Idempotency-Key", "X-Idempotency-Key":
 			// By these names net/http would repeat any request whose kept-alive connection
 			// has died. workerd repeats those with safe methods alone: where an effect
 			// may have happened, the worker has to know.
-			name = strings.ToLower(name)
+			name := strings.ToLower(f.Name)
 			hr.Header[name] = append(hr.Header[name], f.Value)
 		default:
-			hr.Header[name] = append(hr.Header[name], f.Value)
+			AddLine(hr.Header, f)
 		}
 	}
 	if _, ok := hr.Header["User-Agent"]; !ok {
 		hr.Header["User-Agent"] = []string{""} // keeps net/http from naming itself
-	}
-	if _, ok := hr.Header["Accept-Encoding"]; !ok && !req.Raw {
-		hr.Header["Accept-Encoding"] = []string{"br, gzip"}
-		if req.NoBrotli {
-			hr.Header["Accept-Encoding"] = []string{"gzip"}
-		}
 	}
 	if req.Upgrade {
 		var key [16]byte
 		d.opts.Entropy.Read(key[:])
 		hr.Header["Connection"] = []string{"Upgrade"}
 		hr.Header["Upgrade"] = []string{"websocket"}
-		hr.Header["Sec-Websocket-Version"] = []string{"13"}
-		hr.Header["Sec-Websocket-Key"] = []string{base64.StdEncoding.EncodeToString(key[:])}
-		delete(hr.Header, "Sec-Websocket-Extensions")
+		hr.Header["Sec-WebSocket-Version"] = []string{"13"}
+		hr.Header[handshakeKey] = []string{base64.StdEncoding.EncodeToString(key[:])}
+		delete(hr.Header, "Sec-WebSocket-Extensions")
 		return hr, nil
 	}
 	if req.Body != nil {
 		setBody(hr, req.Body)
 	}
 	return hr, nil
+}
+
+// AddLine adds a header line to those that will be written, as workerd writes it: a name
+// that it knows in its spelling, and all values in one line but for Set-Cookie; another
+// name as it was written the first time.
+func AddLine(h http.Header, f event.Field) {
+	name, joined := f.Line()
+	if name == f.Name && !joined && len(h[name]) == 0 {
+		for first := range h { // order-independent: one at most is this name
+			if strings.EqualFold(first, name) {
+				name = first
+				break
+			}
+		}
+	}
+	if before := h[name]; joined && len(before) > 0 {
+		h[name] = []string{before[0] + ", " + f.Value}
+		return
+	}
+	h[name] = append(h[name], f.Value)
 }
 
 // parse is url.Parse, but for a "%" that begins no escape sequence: such a path is
@@ -237,17 +249,18 @@ func NullBody(status int) bool {
 	return status == 101 || status == 103 || status == 204 || status == 205 || status == 304
 }
 
+// handshakeKey is a name in workerd's spelling, which is not Go's.
+var handshakeKey, _ = event.Field{Name: "sec-websocket-key"}.Line()
+
 // upgraded turns a 101 into a socket.
 func (d *Real) upgraded(req *event.Request, hr *http.Request, resp *http.Response, out *event.Response) error {
 	rwc, ok := resp.Body.(io.ReadWriteCloser)
 	if !ok || !req.Upgrade || !hasToken(resp.Header, "Upgrade", "websocket") ||
-		resp.Header.Get("Sec-Websocket-Accept") != acceptKey(hr.Header.Get("Sec-Websocket-Key")) {
+		resp.Header.Get("Sec-Websocket-Accept") != acceptKey(hr.Header[handshakeKey][0]) {
 		resp.Body.Close()
 		return &event.Error{Name: "Error", Message: "WebSocket connection failed: the server's answer to the handshake is not valid"}
 	}
 	mine, theirs := event.NewSocketPair()
-	theirs.Protocol = resp.Header.Get("Sec-Websocket-Protocol")
-	mine.Protocol = theirs.Protocol
 	out.Socket = theirs
 	c := NewCoupling(NewConn(rwc, nil, d.opts.Entropy), mine, CoupleOptions{Spawn: d.opts.Scheduler.Go, Points: d.opts.Points})
 	sched.Attend(d.opts.Scheduler, "websocket reader", c.Run)

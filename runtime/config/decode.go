@@ -249,6 +249,7 @@ func decodeDev(sel *selection, p *Project, o Options) {
 	if routes := sel.field("routes").elements(); first == nil && len(routes) > 0 {
 		first = routes[0]
 	}
+	p.Zone = first.get("zone_name").str()
 	if p.Dev.Host == "" && first != nil {
 		p.Dev.Host = cmp.Or(hostOfRoute(first.str()), hostOfRoute(first.get("pattern").str()), hostOfRoute(first.get("zone_name").str()))
 	}

@@ -85,6 +85,8 @@ type Project struct {
 	// Assets is nil if the worker has none.
 	Assets *Assets
 	Dev    Dev
+	// Zone is the zone_name of the first route, "" if it gives none.
+	Zone string
 }
 
 // KeyValue is one entry of a string map.

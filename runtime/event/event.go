@@ -49,7 +49,7 @@ type Request struct {
 	// Raw says that the response's body is wanted as it travels, in whatever
 	// encoding (encodeResponseBody "manual").
 	Raw bool
-	// NoBrotli leaves a body in brotli as it is, and does not ask for one.
+	// NoBrotli leaves a body in brotli as it is.
 	NoBrotli bool
 	// Cause, unless empty, names what the receiver's turns count as at effect
 	// points (killpoint.Inherited).

@@ -61,8 +61,6 @@ const MaxMessageBytes = 32 << 20
 // network connection. What is sent before the other end has a receiver waits
 // there. Safe for concurrent use.
 type Socket struct {
-	// Protocol is the negotiated subprotocol, set before the socket is handed on.
-	Protocol string
 	// Object labels the durable object that answered with this socket
 	// ("Class/name"), "" if none did; set before the socket is handed on.
 	Object string

@@ -209,6 +209,9 @@ func mayHaveBody(r *http.Request) bool {
 func framed(r *http.Request, upgrade bool) event.Header {
 	header := netx.FromHTTP(r.Header)
 	header = slices.DeleteFunc(header, func(f event.Field) bool {
+		if !f.Leaves() {
+			return true
+		}
 		switch f.Name {
 		case "Connection", "Upgrade":
 			return !upgrade
@@ -248,11 +251,7 @@ func (x *exchange) headWritten(status int) {
 // upgrade answers with 101 and carries frames until the socket is over.
 func (x *exchange) upgrade(resp *event.Response) {
 	points := x.g.opts.Points
-	header := resp.Header
-	if p := resp.Socket.Protocol; p != "" && !header.Has("Sec-WebSocket-Protocol") {
-		header = append(header[:len(header):len(header)], event.Field{Name: "Sec-WebSocket-Protocol", Value: p})
-	}
-	conn, err := netx.Accept(x.w, x.r, header, func(write func() error) error {
+	conn, err := netx.Accept(x.w, x.r, resp.Header, func(write func() error) error {
 		return points.Effect(killpoint.Response, resp.Object, x.cause, write)
 	})
 	if err != nil {

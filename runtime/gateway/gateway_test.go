@@ -123,7 +123,7 @@ func wait[T any](t *testing.T, what string, c <-chan T) T {
 
 // A request arrives with its method, absolute URL, sorted fields, the client's
 // address and the edge's Accept-Encoding; a response leaves with its status,
-// every Set-Cookie, an exact length, and without headers that workerd knows and that
+// every Set-Cookie, an exact length; both without headers that workerd knows and that
 // are empty.
 func TestRequestAndResponse(t *testing.T) {
 	var got *event.Request
@@ -132,7 +132,7 @@ func TestRequestAndResponse(t *testing.T) {
 		return &event.Response{Status: 201, Header: event.Header{{Name: "set-cookie", Value: "a=1"}, {Name: "Set-Cookie", Value: "b=2"}, {Name: "content-length", Value: "999"},
 			{Name: "etag"}, {Name: "X-Empty"}}, Body: event.Bytes([]byte("made"))}, nil
 	})})
-	resp, body := w.do("PUT", "/a%20b/../c?q=%2F&x", nil, "X-B", "2", "X-A", "1", "X-A", "one")
+	resp, body := w.do("PUT", "/a%20b/../c?q=%2F&x", nil, "X-B", "2", "X-A", "1", "X-A", "one", "Referer", "")
 	if resp.StatusCode != 201 || body != "made" || resp.ContentLength != 4 || strings.Join(resp.Header["Set-Cookie"], ",") != "a=1,b=2" {
 		t.Errorf("response: %v %q %d %v", resp.Status, body, resp.ContentLength, resp.Header)
 	}

@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"net/textproto"
 	"strconv"
-	"strings"
 
 	"minido.dev/minido/internal/killpoint"
 	"minido.dev/minido/internal/netx"
@@ -43,41 +42,6 @@ func (x *exchange) respond(resp *event.Response) {
 	}
 }
 
-// joined are the names that workerd knows by number: a field of several values is one
-// line of the response. Of other names, and of Set-Cookie, each value is a line.
-var joined = func() map[string]bool {
-	all := map[string]bool{}
-	for _, name := range strings.Fields(`accept-charset accept-encoding accept-language accept-ranges accept access-control-allow-origin age allow authorization
-		cache-control cf-cache-status cf-ray content-disposition content-encoding content-language content-location content-range content-type cookie date etag
-		expect expires from host if-match if-modified-since if-none-match if-range if-unmodified-since last-modified link location max-forwards proxy-authenticate
-		proxy-authorization range referer refresh retry-after sec-websocket-protocol server strict-transport-security user-agent vary via www-authenticate`) {
-		all[textproto.CanonicalMIMEHeaderKey(name)] = true
-	}
-	return all
-}()
-
-// spelled are names whose spelling on the wire is workerd's, however the worker wrote them,
-// and not Go's.
-var spelled = map[string]string{"Cf-Cache-Status": "CF-Cache-Status", "Cf-Ray": "CF-Ray", "Etag": "ETag", "Sec-Websocket-Accept": "Sec-WebSocket-Accept",
-	"Sec-Websocket-Protocol": "Sec-WebSocket-Protocol", "Www-Authenticate": "WWW-Authenticate"}
-
-// onTheWire is how a name is written: those that workerd knows in one way, others as the
-// worker wrote them first.
-func onTheWire(h http.Header, name, canonical string) string {
-	if s, ok := spelled[canonical]; ok {
-		return s
-	}
-	if joined[canonical] || canonical == "Origin" || canonical == "Pragma" || canonical == "Set-Cookie" {
-		return canonical
-	}
-	for first := range h { // order-independent: one at most is this name
-		if strings.EqualFold(first, name) {
-			return first
-		}
-	}
-	return name
-}
-
 // head fills the response's header in and returns the body to send, nil for
 // none, and its length, -1 if it is not known.
 func (x *exchange) head(resp *event.Response) (int64, event.Body) {
@@ -93,15 +57,10 @@ func (x *exchange) head(resp *event.Response) (int64, event.Body) {
 		if !f.Leaves() {
 			continue
 		}
-		switch canonical := textproto.CanonicalMIMEHeaderKey(f.Name); canonical {
+		switch textproto.CanonicalMIMEHeaderKey(f.Name) {
 		case "Connection", "Keep-Alive", "Transfer-Encoding", "Upgrade", "Te", "Trailer", "Content-Length":
 		default:
-			name := onTheWire(h, f.Name, canonical)
-			if known := h[name]; len(known) > 0 && joined[canonical] {
-				h[name] = []string{known[0] + ", " + f.Value}
-				continue
-			}
-			h[name] = append(h[name], f.Value)
+			netx.AddLine(h, f)
 		}
 	}
 	if _, ok := h["Content-Type"]; !ok {

@@ -36,9 +36,8 @@ func sockets(t *testing.T, o Options) (*world, chan *event.Socket) {
 			return text("plain")
 		}
 		mine, theirs := event.NewSocketPair()
-		theirs.Protocol = "chat"
 		ends <- mine
-		return &event.Response{Status: 101, Header: event.Header{{Name: "X-Extra", Value: "1"}}, Socket: theirs}, nil
+		return &event.Response{Status: 101, Header: event.Header{{Name: "X-Extra", Value: "1"}, {Name: "sec-websocket-protocol", Value: "chat"}, {Name: "server"}}, Socket: theirs}, nil
 	})
 	return start(t, o), ends
 }
@@ -58,6 +57,25 @@ func dial(t *testing.T, w *world, ends chan *event.Socket) (*websocket.Conn, *ev
 	end := wait(t, "the socket", ends)
 	end.Bind(h)
 	return c, end, h
+}
+
+// The answer to a handshake spells the names that workerd knows as it does, and leaves
+// those without a value out.
+func TestWebSocketHandshakeLines(t *testing.T) {
+	w, _ := sockets(t, Options{})
+	c, err := net.Dial("tcp", w.addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	fmt.Fprintf(c, "GET / HTTP/1.1\r\nHost: %s\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n", w.addr)
+	var lines []string
+	for scan := bufio.NewScanner(c); scan.Scan() && scan.Text() != ""; {
+		lines = append(lines, scan.Text())
+	}
+	if got := strings.Join(lines[4:], "; "); got != "X-Extra: 1; Sec-WebSocket-Protocol: chat" {
+		t.Errorf("%q", lines)
+	}
 }
 
 func expect(t *testing.T, h heard, want ...string) {

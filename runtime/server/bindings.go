@@ -73,7 +73,7 @@ func start(p *config.Project, script string) string {
 
 // openDrivers makes what offers the bindings of the session's workers.
 func (s *Server) openDrivers() {
-	dynamic := &dynamics{opts: s.opts}
+	dynamic := &dynamics{opts: s.opts, primary: s.Project}
 	s.session.drivers = drivers.Open(&driver.Session{
 		Load:      dynamic.load,
 		Scheduler: s.opts.Scheduler, Entropy: s.opts.Entropy, Points: s.opts.Points, AI: s.opts.AI,

@@ -28,7 +28,8 @@ import (
 // dynamics loads the workers whose code a worker hands over (driver.Session.Load).
 // Safe for concurrent use.
 type dynamics struct {
-	opts Options
+	opts    Options
+	primary func() *config.Project // the session's first worker, whose way to the network is theirs
 
 	mu    sync.Mutex // guards loads
 	loads int        // so far
@@ -242,7 +243,7 @@ func isJSON(iso *isolate.Isolate, v goja.Value) bool {
 }
 
 func (d *dynamics) start(w *dynamicWorker, n int, code driver.Code, p *config.Project, b *bundle.Bundle, done func(driver.Loaded, error)) {
-	fetch := d.opts.Dialer.Do
+	fetch := wayOut(d.opts.Dialer.Do, d.primary())
 	if code.Outbound != nil {
 		fetch = code.Outbound.Fetch
 	}

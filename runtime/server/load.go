@@ -101,7 +101,7 @@ func prepare(s *Server, p *config.Project) (*worker, error) {
 	}
 	w.iso = isolate.New(isolate.Options{
 		Name: p.Name, Scheduler: s.opts.Scheduler, Entropy: chance(s),
-		Points: s.opts.Points, Log: consoleOf(s), Compat: p.Compat, Fetch: s.opts.Dialer.Do,
+		Points: s.opts.Points, Log: consoleOf(s), Compat: p.Compat, Fetch: wayOut(s.opts.Dialer.Do, p),
 		Caches:   caches.NewStore(caches.Folder(s.opts.PersistDir), s.opts.Points),
 		Tail:     tailsOf(s, p),
 		Bindings: s.bindings(p, w), Environ: environ(p), Globals: globals, Namespaces: namespaces, Platform: platform, TurnLimit: s.opts.turnLimit(p), Patience: s.opts.Patience, Subrequests: s.opts.subrequests(p), Watch: s.opts.machine(), Heap: s.opts.Heap, Turns: s.opts.Turns, Skew: s.opts.Skew, Logs: logsOf(s),

@@ -305,7 +305,6 @@ func (x *exchange) Call(c *capnp.Call) {
 			return
 		}
 		ours, theirs := event.NewSocketPair()
-		theirs.Protocol = header.Get("Sec-WebSocket-Protocol")
 		x.mu.Lock()
 		x.socket = ours
 		x.mu.Unlock()

@@ -238,16 +238,15 @@ func TestSocket(t *testing.T) {
 		if !req.Upgrade {
 			t.Error("it is no upgrade")
 		}
-		a.Protocol = "p"
 		far <- b
-		done(&event.Response{Status: 101, Socket: a}, nil)
+		done(&event.Response{Status: 101, Header: event.Header{{Name: "Sec-WebSocket-Protocol", Value: "p"}}, Socket: a}, nil)
 		return none
 	}
 	client, server := ends(t, l)
 	for _, loses := range []bool{false, true} {
 		got, _ := fetch(client.Entrypoint("known", "", nil), &event.Request{Method: "GET", URL: "http://w/", Upgrade: true})
 		r, theirs := <-got, <-far
-		if r.err != nil || r.Status != 101 || r.Socket.Protocol != "p" {
+		if r.err != nil || r.Status != 101 || r.Header.Get("sec-websocket-protocol") != "p" {
 			t.Fatalf("%+v", r)
 		}
 		near, there := make(chan string, 10), make(chan string, 10)

@@ -264,9 +264,6 @@ func (a *answering) finish() {
 func (a *answering) connect(resp *event.Response) {
 	end := resp.Socket
 	header := framed(resp.Header)
-	if end.Protocol != "" && !header.Has("Sec-WebSocket-Protocol") {
-		header = append(header, event.Field{Name: "Sec-WebSocket-Protocol", Value: end.Protocol})
-	}
 	p := a.back.Call(startWebSocket, func(p capnp.Payload) {
 		o := p.Content(0, 2)
 		putHeader(o, 0, header)

@@ -35,8 +35,20 @@ func (p *Sockets) define() *engine.Class[*Handle] {
 			}
 			return vm.ToValue(h.url)
 		}),
-		get("protocol", func(h *Handle) goja.Value { return vm.ToValue(h.protocol) }),
-		get("extensions", func(*Handle) goja.Value { return vm.ToValue("") }), // none is offered
+		// As workerd: of a client that has connected both are what the server's answer says, null
+		// for nothing; no extension is offered. Others have empty ones.
+		get("protocol", func(h *Handle) goja.Value {
+			if h.connects && h.protocol == "" {
+				return goja.Null()
+			}
+			return vm.ToValue(h.protocol)
+		}),
+		get("extensions", func(h *Handle) goja.Value {
+			if h.connects {
+				return goja.Null()
+			}
+			return vm.ToValue("")
+		}),
 		{Name: "binaryType",
 			Get: func(h *Handle, _ *goja.Object) goja.Value { return vm.ToValue(h.binaryType) },
 			Set: func(h *Handle, _ *goja.Object, v goja.Value) {
@@ -244,7 +256,7 @@ func (h *Handle) connected(resp *event.Response, err error) {
 		h.connected(nil, errors.New("the server uses a WebSocket extension that it was not offered"))
 		return
 	}
-	h.Socket, h.protocol = resp.Socket, resp.Header.Get("sec-websocket-protocol")
+	h.Socket, h.connects, h.protocol = resp.Socket, true, resp.Header.Get("sec-websocket-protocol")
 	h.open()
 	h.p.events.Fire(h.obj, h.p.events.New("open"))
 }

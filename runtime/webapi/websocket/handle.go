@@ -80,6 +80,7 @@ type Handle struct {
 	violated   bool // the peer broke the protocol
 	url        string
 	protocol   string
+	connects   bool // it is a client that has reached its server
 	hasURL     bool
 	binaryType string
 	buffered   int // bytes that were sent in this turn, for bufferedAmount
@@ -160,9 +161,6 @@ func (p *Sockets) Wrap(sock *event.Socket, o Options) *goja.Object {
 
 func (p *Sockets) newHandle(sock *event.Socket) *Handle {
 	h := &Handle{p: p, Socket: sock, state: socketIdle, owner: p.Engine.Current(), frame: p.Engine.Frame(), binaryType: "arraybuffer"}
-	if sock != nil {
-		h.protocol = sock.Protocol
-	}
 	if p.Enabled(compat.WebsocketStandardBinaryType) {
 		h.binaryType = "blob"
 	}

@@ -208,6 +208,13 @@ func TestWebSocketClient(t *testing.T) {
 	for w.Sched.Step() {
 	}
 	w.Said("101,1", "got")
+	// As in workerd: null without an answer to a subprotocol, and "" of a fetched socket.
+	near, _ = event.NewSocketPair()
+	w.Run(`const ws = new WebSocket("ws://x/"); say(JSON.stringify([ws.protocol, ws.extensions])); ws.onopen = () => say(JSON.stringify([ws.protocol, ws.extensions]))`)
+	w.Said(`["",""]`, `[null,null]`)
+	near, _ = event.NewSocketPair()
+	w.Run(`const r = await fetch("http://x/", {headers: {Upgrade: "websocket"}}); say(JSON.stringify([r.webSocket.protocol, r.webSocket.extensions]))`)
+	w.Said(`["",""]`)
 }
 
 type storedAttachment struct{ b []byte }
