@@ -57,6 +57,8 @@ func TestAsyncContextOfThenables(t *testing.T) {
 		{`als.run(1, () => setTimeout(() => Promise.resolve(t(0)).then(say), 1)); als.run(2, () => queueMicrotask(() => Promise.resolve(t(0)).then(say)));`, "2|1"},
 		{`als.run(1, () => Promise.any([t(0)]).then(say)); als.run(2, () => Promise.race([t(0)]).then(say));`, "1|2"},
 		{`als.run(1, async () => { try { await { then() { throw als.getStore(); } }; } catch (e) { say(e, als.getStore()); } });`, "1 1"},
+		{`(async () => { await als.run(1, async () => { say(await t(0), als.getStore()); }); })();`, "1 1"},
+		{`als.run(1, async () => { say(await t(0), als.getStore()); });`, "1 1"},
 		{`als.run(1, async () => { for (let i = 0; i < 300; i++) await t(i); say(await t(0)); }); als.run(2, async () => { for (let i = 0; i < 300; i++) await t(i); say(await t(0)); });`, "1|2"},
 	} {
 		w := newWorld(t, Options{})

@@ -22,6 +22,26 @@ func TestProcessOutput(t *testing.T) {
 	}
 }
 
+// The descriptors 0 to 2 are open, as in workerd: what is written to 1 and 2 is logged by
+// whole lines or when the code is done, nothing can be read, and to close one has no effect.
+func TestStandardDescriptors(t *testing.T) {
+	w := newWorld(t, Options{})
+	w.in(`const fs = require("fs"), code = (f) => { try { return f(); } catch (e) { return e.code; } };
+		fs.writeSync(1, "one\ntw"); fs.writeSync(1, Buffer.from([0x6f, 0xff, 10])); fs.writeSync(2, "err\n"); fs.writeSync(1, "rest");
+		(async () => { await 0; fs.writeFileSync(1, "file"); fs.appendFileSync(1, "+\n"); fs.writevSync(1, [Buffer.from("v\n")]);
+		for (const fd of [0, 1, 2]) {
+			fs.closeSync(fd);
+			const s = fs.fstatSync(fd);
+			say(s.isFile(), s.mode, s.size, s.mtimeMs, fs.readSync(fd, Buffer.alloc(5)), fs.readFileSync(fd).length, code(() => fs.ftruncateSync(fd)), code(() => fs.futimesSync(fd, 1, 1)));
+		}
+		say(fs.writeSync(0, "nowhere"), code(() => fs.fstatSync(3)), fs.openSync("/tmp/next", "w")); })()`)
+	if want := []string{"stdout: one", "stdout: two\ufffd", "stderr: err", "stdout: rest", "stdout: file+", "stdout: v"}; fmt.Sprint(w.logs) != fmt.Sprint(want) {
+		t.Errorf("logged %q, want %q", w.logs, want)
+	}
+	w.logs = nil
+	w.said("true 33206 0 0 0 0 EPERM EPERM", "true 33206 0 0 0 0 EPERM EPERM", "true 33206 0 0 0 0 EPERM EPERM", "7 EBADF 3")
+}
+
 // process.env begins with the environment that was handed in, sorted; without
 // the flag it begins empty.
 func TestProcessEnv(t *testing.T) {

@@ -188,6 +188,8 @@ func (n *inode) contains(other *inode) bool {
 // was opened. Loop-confined.
 type handle struct {
 	node     *inode
+	standard bool // input, output or error
+	output   int  // 1 or 2: what is written is logged
 	at       int64
 	readable bool
 	appends  bool
@@ -222,15 +224,26 @@ func (m *module) fsHandles() []engine.Func {
 			m.Engine.Attach(obj, h)
 			return obj
 		}},
+		{Name: "standard", Length: 1, Fn: func(c goja.FunctionCall) goja.Value {
+			obj := m.VM.NewObject()
+			m.Engine.Attach(obj, &handle{node: &inode{mode: 0o666}, standard: true, output: int(c.Argument(0).ToInteger()), readable: true})
+			return obj
+		}},
 		on("close", func(h *handle, _ goja.FunctionCall) (goja.Value, error) { h.closed = true; return nil, nil }),
 		on("fstat", func(h *handle, _ goja.FunctionCall) (goja.Value, error) { return m.statOf(h.node), nil }),
 		on("futimes", func(h *handle, c goja.FunctionCall) (goja.Value, error) {
+			if h.standard {
+				return nil, fsFail("EPERM")
+			}
 			h.node.touch(c.Argument(1), c.Argument(2))
 			return nil, nil
 		}),
 		on("readAt", m.readAt),
 		on("writeAt", m.writeAt),
 		on("ftruncate", func(h *handle, c goja.FunctionCall) (goja.Value, error) {
+			if h.standard {
+				return nil, fsFail("EPERM")
+			}
 			return nil, m.resize(h.node, c.Argument(1).ToInteger())
 		}),
 	}
@@ -323,6 +336,12 @@ func (m *module) readAt(h *handle, c goja.FunctionCall) (goja.Value, error) {
 // writeAt is (handle, data, position).
 func (m *module) writeAt(h *handle, c goja.FunctionCall) (goja.Value, error) {
 	data, _ := m.Bytes(c.Argument(1))
+	if h.standard {
+		if h.output != 0 {
+			m.Write(h.output, data)
+		}
+		return m.VM.ToValue(len(data)), nil
+	}
 	at, own := h.at, true
 	if v := c.Argument(2); node.IsNumber(v) && v.ToInteger() >= 0 {
 		at, own = v.ToInteger(), false

@@ -45,6 +45,7 @@ type Modules struct {
 	loading  map[string]bool
 	errors   *goja.Object
 	symbols  map[string]*goja.Symbol // Symbol.for, by name
+	outputs  [3]output               // by file descriptor
 }
 
 // New prepares the modules of an engine in which no user code has run yet.
@@ -213,15 +214,6 @@ func (m *Modules) LazyGlobal(name, module string) {
 		}
 		return v
 	})
-}
-
-// LogLine writes a line to the log on behalf of standard output (1) or error (2).
-func (m *Modules) LogLine(fd int, text string) {
-	level := engine.Log
-	if fd == 2 {
-		level = engine.Error
-	}
-	m.Engine.Log(level, text)
 }
 
 // The versions of Node.js that workerd claims to be (src/node/process.ts).

@@ -4,7 +4,6 @@ package process
 
 import (
 	"embed"
-	"strings"
 
 	"minido.dev/minido/runtime/compat"
 	"minido.dev/minido/runtime/nodeapi/node"
@@ -45,6 +44,4 @@ func processOf(on func(flag compat.Flag) bool) string {
 // module is one of them in one isolate. Loop-confined.
 type module struct {
 	*node.Modules
-
-	output [3]strings.Builder // of standard output and error: the line begun
 }

@@ -30,11 +30,7 @@ func processModule(base *node.Modules) []engine.Func {
 		}},
 		{Name: "write", Length: 2, Fn: func(c goja.FunctionCall) goja.Value {
 			b, _ := m.Bytes(c.Argument(1))
-			m.writeOut(int(c.Argument(0).ToInteger()), node.DecodeUTF8(b))
-			return goja.Undefined()
-		}},
-		{Name: "flush", Length: 1, Fn: func(c goja.FunctionCall) goja.Value {
-			m.flushOut(int(c.Argument(0).ToInteger()))
+			m.Write(int(c.Argument(0).ToInteger()), b)
 			return goja.Undefined()
 		}},
 	}
@@ -85,41 +81,6 @@ func (m *module) imported(c goja.FunctionCall) goja.Value {
 	}
 	panic(m.Engine.Errors.New("Error", text))
 }
-
-// writeOut logs whole lines of what is written to standard output or error,
-// and keeps the last, unfinished one until flushOut. As in workerd each line says where
-// it was written.
-func (m *module) writeOut(fd int, text string) {
-	b := &m.output[fd]
-	for {
-		line, rest, found := strings.Cut(text, "\n")
-		b.WriteString(line)
-		if !found {
-			break
-		}
-		m.logOut(fd)
-		text = rest
-	}
-	if b.Len() > maxOutputLine {
-		m.logOut(fd)
-	}
-}
-
-// flushOut logs what writeOut has kept.
-func (m *module) flushOut(fd int) {
-	if m.output[fd].Len() > 0 {
-		m.logOut(fd)
-	}
-}
-
-func (m *module) logOut(fd int) {
-	b := &m.output[fd]
-	m.LogLine(fd, map[int]string{1: "stdout: ", 2: "stderr: "}[fd]+b.String())
-	b.Reset()
-}
-
-// maxOutputLine bounds, in bytes, what is kept of a line that does not end.
-const maxOutputLine = 64 << 10
 
 // moduleModule are the natives of js/module.js.
 func moduleModule(base *node.Modules) []engine.Func {

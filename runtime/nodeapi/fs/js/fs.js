@@ -157,7 +157,8 @@ function (native, p) {
   let nextFd = 3;
   const handle = (fd) => {
     errors.integer(fd, "fd", 0, 2147483647);
-    const h = handles.get(fd);
+    let h = handles.get(fd);
+    if (h === undefined && fd < 3) handles.set(fd, h = native.standard(fd));
     if (h === undefined) throw p.ObjectAssign(errors.make("Error", "EBADF", "bad file descriptor"), { errno: -9 });
     return h;
   };
@@ -498,7 +499,7 @@ function (native, p) {
     return withFile(path, "writeAll", "fwrite", flagsOf(options.flag, flag), modeOf(options.mode), (h) => {
       if (typeof path !== "number") return native.writeAt(h, content);
       if (flag === "a") return native.writeAt(h, content, native.fstat(h)[1]);
-      native.ftruncate(h, 0); // a descriptor's file is replaced as well
+      if (path > 2) native.ftruncate(h, 0); // a descriptor's file is replaced as well
       return native.writeAt(h, content, 0);
     });
   };

@@ -168,17 +168,10 @@ function (native, p) {
 
   const output = (fd) => {
     const { Writable } = native.require("stream");
-    let flushing = false;
-    // What no newline ends is logged when the jobs that wrote it are done.
-    const flush = () => { flushing = false; native.flush(fd); };
     class SyncWriteStream extends Writable {
       constructor() { super({ decodeStrings: true, autoDestroy: false }); this.fd = fd; this._type = "fs"; this._isStdio = true; }
       _write(chunk, encoding, callback) {
         native.write(fd, chunk);
-        if (!flushing) {
-          flushing = true;
-          p.PromisePrototypeThen(p.PromiseResolve(), flush);
-        }
         callback();
       }
       destroySoon() { this.end(); }
