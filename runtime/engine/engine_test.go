@@ -174,6 +174,23 @@ func TestLongException(t *testing.T) {
 	}
 }
 
+// The log names an error by the name and the message that it has by now, above the
+// calls of its stack, whatever else code has written there; as wrangler's does.
+func TestChangedErrorsAreLogged(t *testing.T) {
+	for source, want := range map[string]string{
+		`const e = new Error("m"); e.stack; e.message = "changed"; return e`:               "Uncaught (in promise) Error: changed\n    at ",
+		`const e = new Error("m"); e.stack; e.name = "Later"; return e`:                    "Uncaught (in promise) Later: m\n    at ",
+		`return Object.assign(new Error("m"), { stack: "custom" })`:                        "Uncaught (in promise) Error: m",
+		`return Object.assign(new TypeError("m"), { stack: "Oops\n    at f (x.js:1:2)" })`: "Uncaught (in promise) TypeError: m\n    at f (x.js:1:2)",
+	} {
+		w := newWorld(t)
+		w.script(w.e.NewContext(RequestContext, ""), "Promise.reject((() => { "+source+" })())")
+		if len(w.logs) != 1 || !strings.HasPrefix(w.logs[0], want) || !strings.HasSuffix(want, " ") && w.logs[0] != want {
+			t.Errorf("%s: %q, want %q", source, w.logs, want)
+		}
+	}
+}
+
 // The log of an exception has the errors that caused it, as wrangler's has; a cycle ends.
 // After the first rejection of a turn comes the last, as in workerd.
 func TestCausesAreLogged(t *testing.T) {

@@ -156,17 +156,46 @@ const maxLogged = 256 << 10
 // maxCauses bounds how many causes of one exception a log shows.
 const maxCauses = 10
 
+// named is Stack under the name and the message that an error has by now, as wrangler
+// logs it: what code made of its stack counts for the calls alone.
+func (x *Errors) named(v goja.Value) string {
+	stack := x.Stack(v)
+	obj, ok := v.(*goja.Object)
+	if !ok || !x.Is(v) {
+		return stack
+	}
+	head := ""
+	x.engine.vm.Try(func() { // getters may throw
+		name, isText := obj.Get("name").(goja.String)
+		message, isToo := obj.Get("message").(goja.String)
+		switch {
+		case !isText || !isToo:
+		case message.Length() == 0:
+			head = name.String()
+		default:
+			head = name.String() + ": " + message.String()
+		}
+	})
+	if strings.HasPrefix(stack, head) {
+		return stack
+	}
+	if _, calls, ok := strings.Cut(stack, "\n    at "); ok {
+		head += "\n    at " + calls
+	}
+	return head
+}
+
 // Logged is Stack for a line of a log, followed by the errors that caused it. Of a text that is longer than maxLogged it has the
 // beginning and the end, where the places are: a line of megabytes helps nobody, and
 // writing it holds up who shares the process.
 func (x *Errors) Logged(v goja.Value) string {
-	text := x.Stack(v)
+	text := x.named(v)
 	for n := 0; n < maxCauses && len(text) <= maxLogged; n++ {
 		if v = x.cause(v); v == nil {
 			break
 		}
 		if x.Is(v) {
-			text += "\nCaused by: " + x.Stack(v)
+			text += "\nCaused by: " + x.named(v)
 		} else {
 			text += "\nCaused by: " + x.LikeError(v)
 		}

@@ -2,6 +2,7 @@ package inspect
 
 import (
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -163,5 +164,38 @@ func TestConsoleHostile(t *testing.T) {
 	}
 	if got := w.logged(`const p = {}; for (let i = 0; i < 3; i++) p["k" + i] = p; console.dir(p, {depth: Infinity}); console.log(Symbol.for = null, {a: 1})`); got != "<ref *1> { k0: [Circular *1], k1: [Circular *1], k2: [Circular *1] }\nnull { a: 1 }" {
 		t.Errorf("got %s", got)
+	}
+}
+
+// The first line of an error has its class where the name says less, and calls that the
+// cause has, too, are left out: as workerd 1.20261117.1 logs them.
+func TestOddErrors(t *testing.T) {
+	w := newWorld(t)
+	w.Run(`globalThis.Named = class Named extends Error { constructor(m) { super(m); this.name = "CustomName"; } };
+		globalThis.Getter = class extends TypeError { get name() { return "GetterName"; } };
+		globalThis.E = class E extends Error {}; globalThis.Plain = class Plain {};
+		globalThis.deep = (n) => n ? deep(n - 1) : new Error("outer", { cause: new TypeError("inner") });`)
+	for expr, want := range map[string]string{
+		`new Named("m")`:  "CustomName: m|at",
+		`new Getter("m")`: "GetterName: m|at",
+		`new E("m")`:      "E [Error]: m|at",
+		`Object.assign(new Error("m"), { name: "AbortError" })`:    "Error [AbortError]: m|at",
+		`Object.assign(new Error("m"), { name: 5 })`:               "5 [Error]: m|at",
+		`Object.assign(new Error("m"), { name: "" })`:              "m|at",
+		`Object.setPrototypeOf(new Error("m"), null)`:              "[Error: null prototype]: m|at",
+		`Object.setPrototypeOf(new Error("m"), Plain.prototype)`:   "Plain [Error]: m|at",
+		`Object.assign(new Error("m"), { stack: "custom stack" })`: "[custom stack]",
+		`deep(20)`: "Error: outer|at|... 7 lines matching cause stack trace ...|at {|[cause]: TypeError: inner|at|}",
+	} {
+		lines := strings.Split(w.logged("console.log("+expr+")"), "\n")
+		for i, line := range lines {
+			lines[i] = strings.TrimSpace(line)
+			if strings.HasPrefix(lines[i], "at ") {
+				lines[i] = "at" + strings.Repeat(" {", strings.Count(line, " {"))
+			}
+		}
+		if got := strings.Join(slices.Compact(lines), "|"); got != want {
+			t.Errorf("%s: %q, want %q", expr, got, want)
+		}
 	}
 }

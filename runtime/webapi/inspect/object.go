@@ -389,7 +389,7 @@ func (in *inspector) shapeOf(obj *goja.Object, class, tag string) shape {
 	case kind == "Map Iterator" || kind == "Set Iterator":
 		return in.iteratorShape(obj, kind, tag)
 	case kind == "Error" || in.p.Engine.Errors.Is(obj):
-		return in.errorShape(obj, class)
+		return in.errorShape(obj, class, tag)
 	case kind == "Date":
 		text := "Invalid Date"
 		if !math.IsNaN(in.ask("DatePrototypeGetTime", obj).ToFloat()) {
@@ -531,55 +531,6 @@ func (in *inspector) promise(promise *goja.Promise) []string {
 		return []string{in.style("<rejected>", "special") + " " + in.nested(promise.Result(), level)}
 	}
 	return []string{in.style("<pending>", "special")}
-}
-
-// errorShape shows an error by its stack, in positions of the user's source,
-// and what else hangs on it.
-func (in *inspector) errorShape(obj *goja.Object, class string) shape {
-	stack := in.p.Engine.Errors.Stack(obj)
-	name, message := in.inherited(obj, "name"), in.inherited(obj, "message")
-	head, frames, traced := strings.Cut(stack, "\n    at ")
-	if head == "" && !traced {
-		head = webidl.StackHeader(name, message)
-	}
-	switch {
-	case !strings.Contains(name, "Error") && !strings.HasPrefix(head, name) || class == "" || strings.Contains(head, class):
-	case strings.HasPrefix(head, "Error") && strings.HasSuffix(class, "Error"):
-		head = class + strings.TrimPrefix(head, "Error")
-	case name != "" && strings.HasPrefix(head, name):
-		head = class + " [" + name + "]" + strings.TrimPrefix(head, name)
-	}
-	text := "[" + head + "]"
-	if traced {
-		text = head + "\n    at " + frames
-	}
-	text = strings.ReplaceAll(text, "\n", "\n"+strings.Repeat(" ", in.indent))
-	var keys []goja.Value
-	for _, key := range in.keys(obj, false) {
-		if _, isSymbol := key.(*goja.Symbol); !isSymbol && !in.o.showHidden {
-			if k := key.String(); k == "stack" || (k == "name" || k == "message") && strings.Contains(stack, in.ownText(obj, k)) {
-				continue
-			}
-		}
-		keys = append(keys, key)
-	}
-	for _, hidden := range []string{"cause", "errors"} {
-		key := in.p.VM.ToValue(hidden)
-		if d := in.descriptor(obj, key); d != nil && !in.o.showHidden && !d.Get("enumerable").ToBoolean() {
-			keys = append(keys, key)
-		}
-	}
-	return shape{base: text, brief: true, open: "{", end: "}", keys: keys}
-}
-
-// inherited is a property's text, "" if it has none.
-func (in *inspector) inherited(obj *goja.Object, name string) (text string) {
-	in.p.Engine.Try(func() {
-		if v := obj.Get(name); !webidl.IsMissing(v) {
-			text = v.String()
-		}
-	})
-	return text
 }
 
 func moreItems(n int) string { return fmt.Sprintf("... %d more item%s", n, plural(n)) }
