@@ -27,6 +27,7 @@ const does = {
   only: (env) => env.ONLY.send(message(good)),
   sender: (env) => env.SENDERS.send(message(good)),
   built: (env) => env.MAIL.send({ from: { name: "Ann", email: "ann@a.example" }, to: ["bob@b.example"], subject: "s", text: "t", html: "<b>h</b>" }),
+  empty: (env) => env.MAIL.send(new EmailMessage("ann@a.example", "bob@b.example", "")),
   attached: (env) => env.MAIL.send({ from: "ann@a.example", to: "b@b.example", subject: "s", text: "with", attachments: [{ filename: "a.png", type: "image/png", content: new Uint8Array([1, 2, 3]) }, { filename: "b", type: "x/y", content: "five!" }] }),
 };
 export default {
@@ -59,6 +60,7 @@ func TestEmail(t *testing.T) {
 		{"sent", `{"messageId":"<` + id + `@a.example>"}`},
 		{"stream", `{"messageId":"<` + id + `@a.example>"}`},
 		{"noid", `Error: invalid message-id`},
+		{"empty", `Error: could not parse email: Cannot read properties of undefined \(reading 'value'\)`},
 		{"from", `Error: From: header does not match mail from`},
 		{"received", `Error: invalid headers set`},
 		{"only", `Error: email to bob@b.example not allowed`},

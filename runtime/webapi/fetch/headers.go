@@ -1,6 +1,7 @@
 package fetch
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -167,13 +168,13 @@ func (p *Fetch) defineHeaders() *engine.Class[*headers] {
 			}),
 			method("set", 2, func(h *headers, args []string) goja.Value {
 				p.checkMutable(h)
-				value := p.headerValue(args[1])
+				value := p.headerValue(args[0], args[1])
 				h.set(p.headerName(args[0]), value)
 				return goja.Undefined()
 			}),
 			method("append", 2, func(h *headers, args []string) goja.Value {
 				p.checkMutable(h)
-				value := p.headerValue(args[1])
+				value := p.headerValue(args[0], args[1])
 				h.append(p.headerName(args[0]), value)
 				return goja.Undefined()
 			}),
@@ -241,7 +242,7 @@ func (p *Fetch) fillHeaders(h *headers, init goja.Value, wrongType string) {
 		return
 	}
 	p.ForRecord(obj, func(key string, v goja.Value) {
-		value := p.headerValue(p.ToString(v).String())
+		value := p.headerValue(key, p.ToString(v).String())
 		h.append(p.headerName(key), value)
 	})
 }
@@ -259,7 +260,7 @@ func (p *Fetch) fillPairs(h *headers, pairs *goja.Object) {
 		if len(items) != 2 {
 			p.Engine.Throw("TypeError", "To initialize a Headers object from a sequence, each inner sequence must have exactly two elements.")
 		}
-		value := p.headerValue(items[1])
+		value := p.headerValue(items[0], items[1])
 		h.append(p.headerName(items[0]), value)
 		return true
 	})
@@ -285,11 +286,30 @@ func (p *Fetch) headerName(name string) string {
 	return name
 }
 
-// headerValue trims HTTP whitespace. Values are UTF-8, as workerd has them.
-func (p *Fetch) headerValue(value string) string {
+// headerValue trims HTTP whitespace. Values are UTF-8, as workerd has them, which warns
+// of it.
+func (p *Fetch) headerValue(name, value string) string {
+	if !isASCII(value) && p.Engine.Frame().Context != nil && !strings.Contains(value, "\x00") {
+		var raw strings.Builder
+		for i := range len(value) {
+			fmt.Fprintf(&raw, `\x%x`, value[i])
+		}
+		p.Engine.Log(engine.Warn, fmt.Sprintf(`A header value for "%s" contains non-ASCII characters: "%s" (raw bytes: "%s"). As a quirk to support Unicode, we are encoding `+
+			`values as UTF-8 in the header, but in a browser this would likely result in a TypeError exception. Consider encoding this string in ASCII for compatibility with `+
+			`browser implementations of the Fetch specification.`, name, value, raw.String()))
+	}
 	value = strings.Trim(value, " \t\r\n")
 	if strings.ContainsAny(value, "\r\n\x00") {
 		p.Engine.Throw("TypeError", "Invalid header value.")
 	}
 	return value
+}
+
+func isASCII(s string) bool {
+	for i := range len(s) {
+		if s[i] >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
 }

@@ -28,6 +28,9 @@ func Read(raw []byte) (*mail.Message, error) {
 // Check refuses what miniflare refuses of an EmailMessage, in its words
 // (workers/email/send_email.worker.ts).
 func Check(raw []byte, from string) error {
+	if len(raw) == 0 {
+		return errors.New("could not parse email: Cannot read properties of undefined (reading 'value')")
+	}
 	m, err := Read(raw)
 	var malformed textproto.ProtocolError
 	switch {
