@@ -301,6 +301,10 @@ func TestPump(t *testing.T) {
 	if a, b, c := r.next(), r.next(), r.next(); a != "A" || b != "\u00e9" || c != notBytesError {
 		t.Errorf("%q, %q, %q", a, b, c)
 	}
+	if want := "Uncaught TypeError: This ReadableStream did not return bytes."; len(w.Logs) != 1 || w.Logs[0] != want {
+		t.Errorf("%q, want %q", w.Logs, want)
+	}
+	w.Logs = nil
 	w.Said("canceled: This ReadableStream did not return bytes.")
 
 	r, gone = respond(`new Response(new ReadableStream({cancel(e) { say("canceled: " + e.message) }}))`)

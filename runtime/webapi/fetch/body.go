@@ -259,9 +259,8 @@ func (p *bodies) cloneBody(dst, b *body) {
 }
 
 // takeBody moves the bytes of b out of JavaScript: the body of an event. b
-// counts as used. gone, if not nil, is called at most once, in a turn, when a
-// stream of JavaScript is being pumped out and nobody reads on.
-func (p *bodies) takeBody(b *body, gone func()) event.Body {
+// counts as used. way is that of a stream of JavaScript, which is pumped out.
+func (p *bodies) takeBody(b *body, way streams.Way) event.Body {
 	if b.kind == bodyNull {
 		return nil
 	}
@@ -275,7 +274,7 @@ func (p *bodies) takeBody(b *body, gone func()) event.Body {
 		}
 		return native
 	}
-	return p.streams.Take(b.stream, gone)
+	return p.streams.Take(b.stream, way)
 }
 
 func (p *bodies) parseJSON(text goja.Value) goja.Value {

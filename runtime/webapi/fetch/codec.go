@@ -29,7 +29,7 @@ func (c *carrier) TakeBody() (out event.Body, whole bool) {
 		c.p.Engine.Throw("TypeError", streams.TextLockedReader)
 	}
 	whole = c.b.kind == bodyBuffer
-	return c.p.takeBody(c.b, nil), whole
+	return c.p.takeBody(c.b, streams.Way{}), whole
 }
 
 // carry is what is written for a body: null, or an object that readableCodec

@@ -114,7 +114,7 @@ func (p *Fetch) requestEvent(r *Request) *event.Request {
 	if p.bodyUsed(&r.body) {
 		p.Engine.Throw("TypeError", "%s", textBodyUsed)
 	}
-	ev.Body = p.takeBody(&r.body, nil)
+	ev.Body = p.takeBody(&r.body, streams.Way{})
 	return ev
 }
 

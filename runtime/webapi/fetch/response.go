@@ -7,6 +7,7 @@ import (
 	"minido.dev/minido/runtime/engine"
 	"minido.dev/minido/runtime/event"
 	"minido.dev/minido/runtime/webapi/exchange"
+	"minido.dev/minido/runtime/webapi/streams"
 	"minido.dev/minido/runtime/webapi/url"
 	"minido.dev/minido/runtime/webapi/websocket"
 	"minido.dev/minido/runtime/webidl"
@@ -50,7 +51,7 @@ func (p *Fetch) ResponseFromEvent(ev *event.Response) *goja.Object {
 // that came from outside passes through; a stream of JavaScript is pumped by
 // the current context, chunk by chunk through its output gate, and the context
 // is held until the stream ends; gone, if not nil, is called in a turn when the
-// receiver gives such a stream up. The error is a JavaScript exception's value (engine.Errors.FromGo gives it back): workerd's
+// receiver gives such a stream up. What breaks such a stream is logged. The error is a JavaScript exception's value (engine.Errors.FromGo gives it back): workerd's
 // TypeError if v is no Response.
 func (p *Fetch) ResponseToEvent(v goja.Value, gone func()) (*event.Response, error) {
 	r, ok := p.Engine.Attached(v).(*Response)
@@ -78,7 +79,7 @@ func (p *Fetch) responseEvent(r *Response, gone func()) *event.Response {
 	if r.socket != nil {
 		ev.Socket = p.sockets.Couple(r.socket)
 	}
-	ev.Body = p.takeBody(&r.body, gone)
+	ev.Body = p.takeBody(&r.body, streams.Way{Gone: gone, Failed: p.Engine.Uncaught.Tell})
 	return ev
 }
 

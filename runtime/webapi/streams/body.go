@@ -56,7 +56,7 @@ func (p *Streams) BodyFrom(v goja.Value) (event.Body, error) {
 			p.Engine.Throw("TypeError", "The value is not a ReadableStream.")
 		}
 		p.CheckUsable(stream)
-		out = p.Take(stream, nil)
+		out = p.Take(stream, Way{})
 	}); ex != nil {
 		return nil, ex
 	}
@@ -90,17 +90,16 @@ func (p *Streams) CheckUsable(stream *goja.Object) {
 
 // Take moves the bytes of a stream out of JavaScript. What came from
 // outside passes through; else the current context pumps the stream, chunk by
-// chunk through its output gate, and is held until the stream ends. gone, if not
-// nil, is called at most once, in a turn, when nobody reads on. It throws if the
+// chunk through its output gate, and is held until the stream ends. It throws if the
 // stream is locked.
-func (p *Streams) Take(stream *goja.Object, gone func()) event.Body {
+func (p *Streams) Take(stream *goja.Object, way Way) event.Body {
 	if p.Locked(stream) {
 		p.Engine.Throw("TypeError", TextLocked)
 	}
 	if native, ok := p.takeNative(stream); ok {
 		return native
 	}
-	return p.pump(stream, gone)
+	return p.pump(stream, way)
 }
 
 // Consume reads a whole stream and gives the promise of what convert

@@ -89,7 +89,7 @@ func (c readableCodec) Write(w *clone.Writer, obj *goja.Object) error {
 		if p.Disturbed(obj) || p.Locked(obj) {
 			p.Engine.Throw("TypeError", TextLockedReader)
 		}
-		out = p.Take(obj, nil)
+		out = p.Take(obj, Way{})
 	}
 	if !whole {
 		out = disconnecting{out}

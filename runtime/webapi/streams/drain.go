@@ -123,20 +123,29 @@ type pumping struct {
 	pipe  *event.Pipe
 	d     *Drainer
 	ended bool
-	left  int64  // how many bytes may follow, -1 if no length was announced
-	gone  func() // told when nobody reads on
+	left  int64 // how many bytes may follow, -1 if no length was announced
+	way   Way
 }
 
-func (p *Streams) pump(stream *goja.Object, gone func()) event.Body {
+// Way is what else a stream's way out of the isolate does. Both functions run in turns.
+type Way struct {
+	// Gone is called at most once, when nobody reads on; nil: nobody is told.
+	Gone func()
+	// Failed is called at most once, with what has broken the stream; its reader in another
+	// context then gets it as what another worker threw (remote). nil: neither.
+	Failed func(goja.Value)
+}
+
+func (p *Streams) pump(stream *goja.Object, way Way) event.Body {
 	e := p.Engine
 	length := p.stream(stream).fixed
-	u := &pumping{p: p, c: e.IO("streaming a body"), frame: e.Frame(), pipe: event.NewPipe(length), left: length, gone: gone}
+	u := &pumping{p: p, c: e.IO("streaming a body"), frame: e.Frame(), pipe: event.NewPipe(length), left: length, way: way}
 	u.op = e.StartOp("streaming a body").OnCancel(func(error) {
 		u.ended = true
 		u.pipe.Close(lost())
 	})
 	u.c.HoldBody()
-	u.d = p.Drain(stream, u.chunk, func() { u.finish(nil) }, func(reason goja.Value) { u.finish(e.Errors.ToEvent(reason)) })
+	u.d = p.Drain(stream, u.chunk, func() { u.finish(nil) }, u.fail)
 	u.pipe.OnCancel(func(reason error) {
 		e.Post(u.frame, "body canceled", func() { u.abandon(reason) })
 	})
@@ -160,7 +169,7 @@ func (u *pumping) chunk(v goja.Value) {
 	data, ok := u.p.ChunkBytes(v)
 	if !ok {
 		err := u.p.Engine.Errors.New("TypeError", TextNotBytes)
-		u.finish(u.p.Engine.Errors.ToEvent(err))
+		u.fail(err)
 		u.d.Stop(err)
 		return
 	}
@@ -195,10 +204,23 @@ func (u *pumping) abandon(reason error) {
 	}
 	u.ended = true
 	u.d.Stop(u.p.bodyError(reason))
-	if u.gone != nil {
-		u.gone()
+	if u.way.Gone != nil {
+		u.way.Gone()
 	}
 	u.close(reason)
+}
+
+// fail breaks the body with what has broken the stream.
+func (u *pumping) fail(reason goja.Value) {
+	if u.ended {
+		return
+	}
+	err := u.p.Engine.Errors.ToEvent(reason)
+	if u.way.Failed != nil {
+		err.Remote = true
+		u.way.Failed(reason)
+	}
+	u.finish(err)
 }
 
 func (u *pumping) finish(err error) {
