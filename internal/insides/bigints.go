@@ -17,12 +17,9 @@ import (
 //go:linkname toNumeric github.com/dop251/goja.toNumeric
 func toNumeric(v goja.Value) goja.Value
 
-// bigIntBits bounds a BigInt; V8's bound is 2^30.
-const bigIntBits = 1 << 24
-
 // factorBits bounds what is on the right of *, / and %: with more these take seconds at
 // worst, and cannot be interrupted.
-const factorBits = bigIntBits / 4
+const factorBits = numbers.BigIntBits / 4
 
 // BoundsOperators reports whether Instrument has operators refuse BigInts that are too
 // long. Safe for concurrent use.
@@ -40,6 +37,32 @@ func (lp *loop) bigOperators() {
 			}
 		}
 	}
+	for _, op := range []opcode{opEqual, opNotEqual} {
+		theirs := lp.originals[op]
+		lp.originals[op] = func(instruction, machine unsafe.Pointer) {
+			m := (*gojaMachine)(machine)
+			refuseDigits(m, m.stack[m.sp-2], m.stack[m.sp-1])
+			theirs(instruction, machine)
+		}
+	}
+}
+
+// bigIntDigits bounds a text that is read as a BigInt, as in BigInt(): more take seconds.
+const bigIntDigits = 1 << 19
+
+// refuseDigits throws if a BigInt would be compared with such a text.
+func refuseDigits(m *gojaMachine, left, right goja.Value) {
+	text := right
+	switch {
+	case wordsOf(&left).tab == tabBigInt:
+	case wordsOf(&right).tab == tabBigInt:
+		text = left
+	default:
+		return
+	}
+	if s, ok := text.(goja.String); ok && s.Length() > bigIntDigits {
+		joined.joiner(unsafe.Pointer(m)).TooBig()
+	}
 }
 
 // bigOperator does an operator if both values are BigInts.
@@ -54,6 +77,7 @@ func bigOperator(op opcode, m *gojaMachine) bool {
 		}
 	}
 	if wordsOf(left).tab != tabBigInt || wordsOf(right).tab != tabBigInt {
+		refuseDigits(m, *left, *right)
 		return false
 	}
 	a, b := (*big.Int)(wordsOf(left).data), (*big.Int)(wordsOf(right).data)
@@ -103,7 +127,10 @@ func bigOperator(op opcode, m *gojaMachine) bool {
 			z = new(big.Int).Rem(a, b)
 		}
 	default:
-		z = shift(m, op, a, b)
+		if z = numbers.Shift(a, b, op == opSal); z == nil {
+			joined.joiner(unsafe.Pointer(m)).TooBig()
+			z = new(big.Int) // there is nobody to throw
+		}
 	}
 	if z != nil {
 		*wordsOf(left) = words{tabBigInt, unsafe.Pointer(z)}
@@ -111,29 +138,6 @@ func bigOperator(op opcode, m *gojaMachine) bool {
 	m.sp--
 	m.pc++
 	return true
-}
-
-// shift is a << b or a >> b.
-func shift(m *gojaMachine, op opcode, a, b *big.Int) *big.Int {
-	far := !b.IsInt64() || b.Int64() > bigIntBits || b.Int64() < -bigIntBits
-	switch leftwards := (op == opSal) == (b.Sign() >= 0); {
-	case a.Sign() == 0:
-		return new(big.Int)
-	case far && leftwards:
-		joined.joiner(unsafe.Pointer(m)).TooBig()
-		return new(big.Int) // there is nobody to throw
-	case far && a.Sign() < 0:
-		return big.NewInt(-1)
-	case far:
-		return new(big.Int)
-	case leftwards:
-		n := b.Int64()
-		by := uint(max(n, -n))
-		return numbers.NewBig(len(a.Bits())+int(by/64)+2).Lsh(a, by)
-	default:
-		n := b.Int64()
-		return numbers.NewBig(len(a.Bits())+1).Rsh(a, uint(max(n, -n)))
-	}
 }
 
 // bigScratch is up to how many words a dividend may have for its quotient to be kept.

@@ -3,8 +3,10 @@ package ecma
 import (
 	"slices"
 	"strings"
+	"unicode/utf16"
 
 	"github.com/dop251/goja"
+	"golang.org/x/text/unicode/norm"
 
 	"minido.dev/minido/internal/insides"
 	"minido.dev/minido/internal/insides/texts"
@@ -86,7 +88,9 @@ func coerceTexts(e *engine.Engine) {
 		builtin.Wrap(e, proto, name, func(c goja.FunctionCall, method insides.Function) goja.Value { return replaceText(e, c, method, all) })
 	}
 	for _, name := range []string{"toLowerCase", "toUpperCase", "toLocaleLowerCase", "toLocaleUpperCase", "normalize"} {
-		builtin.Wrap(e, proto, name, betweenHalves)
+		builtin.Wrap(e, proto, name, func(c goja.FunctionCall, method insides.Function) goja.Value {
+			return betweenHalves(e, c, method, name == "normalize")
+		})
 	}
 	for name, symbol := range map[string]*goja.Symbol{"match": goja.SymMatch, "search": goja.SymSearch} { // order-independent: each is its own method
 		builtin.Wrap(e, proto, name, func(c goja.FunctionCall, method insides.Function) goja.Value {
@@ -104,28 +108,56 @@ func coerceTexts(e *engine.Engine) {
 }
 
 // betweenHalves has a method see a text without the halves of characters in it, which
-// goja makes U+FFFD of: they stay as they are (22.1.3.28, 22.1.3.15).
-func betweenHalves(c goja.FunctionCall, method insides.Function) goja.Value {
+// goja makes U+FFFD of: they stay as they are (22.1.3.28, 22.1.3.15). With inParts a long
+// text is done in parts, between which the method can be stopped: of what changes case, each
+// character may depend on others that are far away.
+func betweenHalves(e *engine.Engine, c goja.FunctionCall, method insides.Function, inParts bool) goja.Value {
 	text, ok := c.This.(goja.String)
 	if !ok {
 		return method(c)
 	}
 	_, units := texts.Text(text)
-	out, from := text.Substring(0, 0), 0
+	var out []uint16
+	from := 0
 	part := func(to int) {
-		if to > from {
-			out = out.Concat(builtin.TextOf(method(goja.FunctionCall{This: text.Substring(from, to), Arguments: c.Arguments})))
+		for from < to && !e.Natives.Interrupted() {
+			end := to
+			if inParts {
+				end = partEnd(units[:to], from, max(e.Natives.LongText, 1))
+			}
+			made := builtin.TextOf(method(goja.FunctionCall{This: text.Substring(from, end), Arguments: c.Arguments}))
+			e.Memory.Fit(int64(2*(len(out)+made.Length())), "Invalid string length")
+			out = append(out, texts.UnitsOf(made)...)
+			from = end
 		}
 	}
 	for i := range builtin.LoneSurrogates(units) {
 		part(i)
-		out, from = out.Concat(text.Substring(i, i+1)), i+1
+		out, from = append(out, units[i]), i+1
 	}
-	if from == 0 {
+	if from == 0 && (!inParts || len(units) < e.Natives.LongText) {
 		return method(c)
 	}
 	part(len(units))
-	return out
+	return goja.StringFromUTF16(out)
+}
+
+// maxCombined is after how many units a part ends anywhere, but in a character.
+const maxCombined = 4096
+
+// partEnd is where the part of a text that begins at from ends, after about n units: before
+// a character with which nothing that precedes it combines.
+func partEnd(units []uint16, from, n int) int {
+	end := min(from+n+maxCombined, len(units))
+	for at := from + n; at < end; at++ {
+		if r := rune(units[at]); !utf16.IsSurrogate(r) && norm.NFKC.PropertiesString(string(r)).BoundaryBefore() {
+			return at
+		}
+	}
+	if end < len(units) && utf16.IsSurrogate(rune(units[end])) {
+		end++
+	}
+	return end
 }
 
 // replaceText is String.prototype.replace (22.1.3.19) or replaceAll (22.1.3.20) of a text

@@ -27,6 +27,8 @@ export class H extends DurableObject {
       apply: () => Math.max.apply(null, { length: 1e9 }), reflect: () => Reflect.apply(Math.max, null, { length: 1e9 }), raw: () => String.raw({ raw: { length: 1e12 } }),
       doubledFlat: () => doubled().flat(Infinity), list: () => JSON.stringify({}, new Proxy([], { get: () => 1e9 })),
       asUintN: () => BigInt.asUintN(2 ** 40, -1n), digits: () => BigInt("9".repeat(1e6)), shiftLeft: () => 1n << 2n ** 40n, shiftRight: () => 1n >> -(2n ** 40n), power: () => 3n ** 2n ** 40n,
+      less: () => 10n < "1".repeat(1e6), greater: () => "1".repeat(1e6) > 10n, equal: () => 10n == "1".repeat(1e6), unequal: () => "1".repeat(1e6) != 10n,
+      url: () => new URL("https://x/" + "é".repeat(5e6)), urlPart: () => { new URL("https://x/").search = "é".repeat(5e6); }, order: () => "é".repeat(2e6).localeCompare("é".repeat(2e6) + "a"), collator: () => new Intl.Collator().compare("é".repeat(2e6), "f".repeat(2e6)),
       tag: () => Intl.getCanonicalLocales("en-x" + "-abcdefgh".repeat(1e6)),
       product: () => { const a = 1n << 2n ** 23n; return a * a; }, quotient: () => { const o = { a: 1n << 2n ** 23n }; return o.a / o.a; },
       remainder: () => { let a = 1n << 2n ** 23n; a %= -a; }, hidden: () => 3n * { valueOf: () => 1n << 2n ** 23n },
@@ -39,6 +41,7 @@ export class H extends DurableObject {
       spread: () => [...Array.prototype.values.call({ length: 2 ** 53 - 1 })], from: () => Array.from(Array.prototype.keys.call({ length: 2 ** 53 - 1 })),
       locales: () => Intl.getCanonicalLocales({ length: 2 ** 53 - 1 }),
       replace: () => { for (;;) "xy".repeat(4e7).replaceAll("x", "z"); }, replaceRegExp: () => { for (;;) "xy".repeat(4e7).replace(/x/g, "z"); },
+      normalize: () => { for (;;) "\u00e9".repeat(4e7).normalize("NFKD"); },
       set: () => new Set(Array.prototype.values.call({ length: 2 ** 53 - 1 })), join: () => String(doubled()), stringify: () => JSON.stringify(doubled()),
       replaced: () => JSON.stringify(doubled(), (k, v) => v), listed: () => { let o = {}; for (let i = 0; i < 60; i++) o = { a: o, b: o, c: 1 }; return JSON.stringify(o, ["b", "a"]); },
     };
@@ -67,7 +70,7 @@ func TestNativesAreBounded(t *testing.T) {
 	w := NewWorker(t, nativesWorker, Options{})
 	for _, name := range strings.Fields(`delegation trim getter bound platform stringify join flat parse forEach indexOf slice shift apply reflect raw
 doubledFlat list asUintN digits shiftLeft shiftRight power product quotient remainder hidden
-assigned raised tag`) {
+assigned raised tag less greater equal unequal url urlPart order collator`) {
 		if got := w.Call("H/a/run", name); got != `{"ok":"RangeError"}` {
 			t.Errorf("%s: %s", name, got)
 		}
@@ -86,7 +89,7 @@ assigned raised tag`) {
 // What built-ins do without end, or for an age, is stopped as JavaScript is.
 func TestCPULimitOfNatives(t *testing.T) {
 	w := NewWorker(t, nativesWorker, Options{TurnLimit: testTurnLimit})
-	for _, name := range strings.Fields("spread from set join stringify replaced listed replace replaceRegExp locales") {
+	for _, name := range strings.Fields("spread from set join stringify replaced listed replace replaceRegExp locales normalize") {
 		if got := w.Call("H/a/spin", name); strings.HasPrefix(got, `{"ok"`) || strings.Contains(got, "TypeError") {
 			t.Errorf("%s: %s", name, got)
 		}

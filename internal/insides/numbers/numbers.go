@@ -103,3 +103,28 @@ func NewBig(n int) *big.Int {
 	}
 	return new(big.Int)
 }
+
+// BigIntBits bounds a BigInt; V8's bound is 2^30.
+const BigIntBits = 1 << 24
+
+// Shift is a << b, or a >> b; nil if it would be longer than BigIntBits.
+func Shift(a, b *big.Int, left bool) *big.Int {
+	far := !b.IsInt64() || b.Int64() > BigIntBits || b.Int64() < -BigIntBits
+	switch leftwards := left == (b.Sign() >= 0); {
+	case a.Sign() == 0:
+		return new(big.Int)
+	case far && leftwards:
+		return nil
+	case far && a.Sign() < 0:
+		return big.NewInt(-1)
+	case far:
+		return new(big.Int)
+	case leftwards:
+		n := b.Int64()
+		by := uint(max(n, -n))
+		return NewBig(len(a.Bits())+int(by/64)+2).Lsh(a, by)
+	default:
+		n := b.Int64()
+		return NewBig(len(a.Bits())+1).Rsh(a, uint(max(n, -n)))
+	}
+}

@@ -99,8 +99,21 @@ func (p *Intl) Install() {
 		if !webidl.IsUndefined(call.Argument(1)) || !webidl.IsUndefined(call.Argument(2)) {
 			c = newCollation(p.collatorOptions(call.Argument(1), call.Argument(2)))
 		}
-		return p.VM.ToValue(c.compare(call.This.String(), call.Argument(0).String()))
+		return p.VM.ToValue(p.order(c, call.This, call.Argument(0)))
 	})
+}
+
+// maxCompared bounds, in bytes, texts that are compared and differ: to compare more takes
+// seconds, and cannot be interrupted.
+const maxCompared = 1 << 20
+
+// order compares two values as texts.
+func (p *Intl) order(c *collation, left, right goja.Value) int {
+	a, b := left.String(), right.String()
+	if max(len(a), len(b)) > maxCompared && a != b {
+		p.Engine.Throw("RangeError", "minido compares texts of up to 1 MB in the order of a locale.")
+	}
+	return c.compare(a, b)
 }
 
 // intl is the Intl object.

@@ -376,7 +376,7 @@ func (p *Intl) collatorClass() *goja.Object {
 		Accessors: []engine.Accessor[*collation]{webidl.Reader("compare", func(c *collation) goja.Value {
 			if c.bound == nil {
 				c.bound = p.Engine.Func("", 2, func(call goja.FunctionCall) goja.Value {
-					return p.VM.ToValue(c.compare(call.Argument(0).String(), call.Argument(1).String()))
+					return p.VM.ToValue(p.order(c, call.Argument(0), call.Argument(1)))
 				})
 			}
 			return c.bound

@@ -2,6 +2,7 @@ package url
 
 import (
 	"encoding/hex"
+	"errors"
 	"strings"
 
 	whatwg "github.com/nlnwa/whatwg-url/url"
@@ -12,8 +13,17 @@ import (
 var urlParser = whatwg.NewParser(whatwg.WithPathPercentEncodeSet(whatwg.PathPercentEncodeSet.Set('^')),
 	whatwg.WithPreParseHostFunc(maskHost), whatwg.WithPostParseHostFunc(unmaskHost))
 
-// parseURL is the URL standard's parser; base may be "".
+// MaxLength bounds, in bytes, what is parsed as a URL or as a part of one: the parser takes
+// seconds for more, and cannot be interrupted.
+const MaxLength = 8 << 20
+
+var errTooLong = errors.New("minido parses URLs of up to 8 MB")
+
+// Parse is the URL standard's parser; base may be "". It refuses what is longer than MaxLength.
 func Parse(text, base string) (*whatwg.Url, error) {
+	if len(text) > MaxLength || len(base) > MaxLength {
+		return nil, errTooLong
+	}
 	parse := func() (*whatwg.Url, error) { return urlParser.Parse(text) }
 	if base != "" {
 		parse = func() (*whatwg.Url, error) { return urlParser.ParseRef(base, text) }

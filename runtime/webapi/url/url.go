@@ -42,11 +42,20 @@ func (p *Classes) Install() {
 
 var errNoBase = errors.New("the base is empty")
 
+// input is what is to be parsed as a URL, or as a part of one.
+func (p *Classes) input(v goja.Value) string {
+	text := p.USV(v)
+	if len(text) > MaxLength {
+		p.Engine.Throw("RangeError", "%v", errTooLong)
+	}
+	return text
+}
+
 // parseAgainst parses input against an optional base; err says what is wrong.
 func (p *Classes) parseAgainst(input string, base goja.Value) (*webURL, error) {
 	text := ""
 	if !webidl.IsUndefined(base) {
-		if text = p.USV(base); text == "" {
+		if text = p.input(base); text == "" {
 			return nil, errNoBase
 		}
 	} else if plain, ok := parsePlain(input); ok {
@@ -95,18 +104,18 @@ func (p *Classes) defineURL() *engine.Class[*webURL] {
 			return vm.ToValue(get(w.u))
 		}}
 		if set != nil {
-			a.Set = func(w *webURL, _ *goja.Object, v goja.Value) { set(w.parsed(), p.USV(v)) }
+			a.Set = func(w *webURL, _ *goja.Object, v goja.Value) { set(w.parsed(), p.input(v)) }
 		}
 		return a
 	}
 	search := part("search", plainURL.search, (*url.Url).Search, nil)
 	search.Set = func(w *webURL, _ *goja.Object, v goja.Value) {
-		w.parsed().SetSearch(p.USV(v))
+		w.parsed().SetSearch(p.input(v))
 		w.refresh()
 	}
 	href := part("href", func(u plainURL) string { return u.href }, Href, nil)
 	href.Set = func(w *webURL, _ *goja.Object, v goja.Value) {
-		u, err := Parse(p.USV(v), "")
+		u, err := Parse(p.input(v), "")
 		if err != nil {
 			p.Engine.Throw("TypeError", "Failed to set the 'href' property on 'URL': the provided value is not of type 'valid URL string'.")
 		}
@@ -119,7 +128,7 @@ func (p *Classes) defineURL() *engine.Class[*webURL] {
 			if len(call.Arguments) == 0 {
 				p.BadConstruct("URL", 1, "USVString")
 			}
-			w, err := p.parseAgainst(p.USV(call.Arguments[0]), call.Argument(1))
+			w, err := p.parseAgainst(p.input(call.Arguments[0]), call.Argument(1))
 			if err != nil {
 				p.Engine.Throw("TypeError", "Invalid URL string.")
 			}
@@ -146,12 +155,12 @@ func (p *Classes) defineURL() *engine.Class[*webURL] {
 		Statics: []engine.Func{
 			{Name: "canParse", Fn: func(call goja.FunctionCall) goja.Value {
 				p.Need(call, 1, "URL", "canParse", "USVString")
-				_, err := p.parseAgainst(p.USV(call.Arguments[0]), call.Argument(1))
+				_, err := p.parseAgainst(p.input(call.Arguments[0]), call.Argument(1))
 				return vm.ToValue(err == nil)
 			}},
 			{Name: "parse", Fn: func(call goja.FunctionCall) goja.Value {
 				p.Need(call, 1, "URL", "parse", "USVString")
-				w, err := p.parseAgainst(p.USV(call.Arguments[0]), call.Argument(1))
+				w, err := p.parseAgainst(p.input(call.Arguments[0]), call.Argument(1))
 				if err != nil {
 					return goja.Null()
 				}
