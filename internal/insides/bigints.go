@@ -52,15 +52,10 @@ const bigIntDigits = 1 << 19
 
 // refuseDigits throws if a BigInt would be compared with such a text.
 func refuseDigits(m *gojaMachine, left, right goja.Value) {
-	text := right
-	switch {
-	case wordsOf(&left).tab == tabBigInt:
-	case wordsOf(&right).tab == tabBigInt:
-		text = left
-	default:
-		return
+	if wordsOf(&right).tab == tabBigInt {
+		left, right = right, left
 	}
-	if s, ok := text.(goja.String); ok && s.Length() > bigIntDigits {
+	if s, ok := right.(goja.String); ok && wordsOf(&left).tab == tabBigInt && s.Length() > bigIntDigits {
 		joined.joiner(unsafe.Pointer(m)).TooBig()
 	}
 }
@@ -85,18 +80,8 @@ func bigOperator(op opcode, m *gojaMachine) bool {
 	x, y := len(a.Bits()), len(b.Bits())
 	switch op {
 	case opLess, opLessEqual, opGreater, opGreaterEqual:
-		is := false
-		switch c := a.Cmp(b); op {
-		case opLess:
-			is = c < 0
-		case opLessEqual:
-			is = c <= 0
-		case opGreater:
-			is = c > 0
-		case opGreaterEqual:
-			is = c >= 0
-		}
-		if *left = valueFalse; is {
+		*left = valueFalse
+		if _, is := compute(op, integer, uint64(int64(a.Cmp(b))), integer, 0); is != 0 {
 			*left = valueTrue
 		}
 	case opAdd:

@@ -20,6 +20,7 @@ import (
 type joining struct {
 	known       bool
 	add, concat instructionKind
+	spread      instructionKind
 	runtime     uintptr           // in the virtual machine
 	tracker     uintptr           // in the runtime
 	numbers     [2]unsafe.Pointer // method tables of numbers as values
@@ -53,6 +54,9 @@ type Joiner interface {
 	// Join is called on the loop before a string of n characters is made of
 	// others; it may panic with a JavaScript value.
 	Join(n int)
+	// Spread is called on the loop before the properties of a value are copied to an object;
+	// it may panic with a JavaScript value.
+	Spread(from goja.Value)
 	// Appends is what is known of the runtime's strings. It is called on the loop.
 	Appends() *Appends
 	// Iterating is what the runtime has of iterators. It is called on the loop.
@@ -93,7 +97,7 @@ func (j *joining) learn(l *look) {
 		exec := kind.Method(0).Type
 		one = exec.NumIn() == 1 && exec.In(0) == machine.Type && exec.NumOut() == 0
 	}
-	program, err := goja.Compile("", "var a; a + a; `${a}${a}`", false)
+	program, err := goja.Compile("", "var a; a + a; `${a}${a}`; ({...a})", false)
 	if !l.Is(kind.String(), "an interface of one method, of the machine", one) || !l.Is("an instruction", "compiled", err == nil) || !l.Known() {
 		return
 	}
@@ -108,15 +112,17 @@ func (j *joining) learn(l *look) {
 			j.add = replaced(code[i].tab, addition)
 		case t.Name() == "concatStrings" && t.Kind() == reflect.Int:
 			j.concat = replaced(code[i].tab, template)
+		case t.Name() == "_copySpread":
+			j.spread = replaced(code[i].tab, spread)
 		}
 	}
-	var nobody *goja.Runtime // numbers belong to none
 	for i, sample := range []any{1, 1.5} {
-		v := nobody.ToValue(sample)
+		v := (*goja.Runtime)(nil).ToValue(sample) // numbers belong to none
 		j.numbers[i] = wordsOf(&v).tab
 	}
 	l.Is("goja._add", "the instruction of +", j.add.ours != nil)
 	l.Is("goja.concatStrings", "the instruction of templates, an int", j.concat.ours != nil)
+	l.Is("goja._copySpread", "the instruction of ... in an object", j.spread.ours != nil)
 	j.known = l.Known()
 }
 
@@ -171,6 +177,8 @@ func Instrument(program *goja.Program) bool {
 				}
 			case j.concat.table:
 				instruction.tab = unsafe.Pointer(j.concat.ours)
+			case j.spread.table:
+				instruction.tab = unsafe.Pointer(j.spread.ours)
 			default:
 				if a.known {
 					a.instrument(instruction)
@@ -230,6 +238,13 @@ func addition(instruction, machine unsafe.Pointer) {
 	appends.remember((*m.Stack())[sp-2])
 }
 
+// spread is the method of `...` in an object.
+func spread(instruction, machine unsafe.Pointer) {
+	m := Machine{joined.theirs, machine}
+	joined.joiner(machine).Spread((*m.Stack())[*m.number(m.In.sp)-1])
+	joined.spread.original(instruction, machine)
+}
+
 // template is the method of template literals; the instruction is the number of
 // their parts.
 func template(instruction, machine unsafe.Pointer) {
@@ -264,11 +279,11 @@ func (j *joining) joiner(machine unsafe.Pointer) Joiner {
 // goja does.
 type noJoiner struct{}
 
-func (noJoiner) Join(int)              {}
-func (noJoiner) Appends() *Appends     { return &Appends{} }
-func (noJoiner) Iterating() *Iterating { return &Iterating{} }
-func (noJoiner) Numbers() *Numbers     { return &Numbers{} }
-func (noJoiner) TooBig()               {}
-func (noJoiner) Tag() uint32           { return 0 }
-
+func (noJoiner) Join(int)                                   {}
+func (noJoiner) Spread(goja.Value)                          {}
+func (noJoiner) Appends() *Appends                          { return &Appends{} }
+func (noJoiner) Iterating() *Iterating                      { return &Iterating{} }
+func (noJoiner) Numbers() *Numbers                          { return &Numbers{} }
+func (noJoiner) TooBig()                                    {}
+func (noJoiner) Tag() uint32                                { return 0 }
 func (noJoiner) Follow(*goja.Promise, uint32) *goja.Promise { return nil }

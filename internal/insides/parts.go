@@ -31,7 +31,7 @@ var parts = []part{
 	{"promises", "goja", "promises that natives create and await", "each needs two functions and another promise for its waiter, which is slower", func(l *look) { learnPromises(l) }},
 	{"who waits", "goja", "the awaiting async functions in the stacks of errors", "stacks name them only as far as goja does, and not for rejected calls through a stub", func(l *look) { learnWaiters(l) }},
 	{"thenables", "goja", "the frame in which the then() of a thenable is called", "it is called in the frame of the previous job, so AsyncLocalStorage may have another value there", func(l *look) { learnThenables(l) }},
-	{"instructions", "goja", "a length limit of strings before they are joined, spare room after a string that is appended to", "a program can join strings until the heap's limit ends its isolate, and each `s += piece` copies s", func(l *look) { new(joining).learn(l) }},
+	{"instructions", "goja", "a limit before strings are joined and properties copied by `...`, spare room after a string that is appended to", "a program can join strings until the heap's limit ends its isolate, and each `s += piece` copies s", func(l *look) { new(joining).learn(l) }},
 	{"async functions", "goja", "calls and awaits with fewer allocations", "each call makes two functions that settle its promise, which is slower", func(l *look) { new(asyncs).learn(l) }},
 	{"arguments", "goja", "functions that read only the number of their arguments", "they make an object with all arguments, which is slower", func(l *look) { new(counting).learn(l) }},
 	{"iterations", "goja", "loops and patterns over arrays", "they make an object for each item, which is slower", func(l *look) { new(iterations).learn(l) }},

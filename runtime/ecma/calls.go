@@ -131,14 +131,21 @@ func guardTextAsObject(e *engine.Engine) {
 			e.Memory.Fit(m.bytes*many(v), builtin.BadArrayLength)
 		})
 	}
+	copied := func(source goja.Value) {
+		if builtin.StringLength(source) > maxIndexes || many(source) > maxListed {
+			e.Throw("RangeError", builtin.BadArrayLength)
+		}
+	}
+	e.Natives.Spread = func(source goja.Value) {
+		copied(source)
+		e.Memory.Fit(propertyBytes*many(source), builtin.BadArrayLength)
+	}
 	builtin.Guard(e, object, "assign", func(c *goja.FunctionCall) {
 		for i, source := range c.Arguments {
 			if i == 0 {
 				continue
 			}
-			if builtin.StringLength(source) > maxIndexes || many(source) > maxListed {
-				e.Throw("RangeError", builtin.BadArrayLength)
-			}
+			copied(source)
 			if target, ok := c.Arguments[0].(*goja.Object); ok && e.Maker().Plain.Array(target) == nil {
 				e.Memory.Fit(propertyBytes*many(source), builtin.BadArrayLength)
 			}

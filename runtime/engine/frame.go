@@ -154,6 +154,13 @@ type tracker struct{ e *Engine }
 // Join implements insides.Joiner.
 func (t tracker) Join(n int) { t.e.Memory.Allocate(int64(n), badStringLength) }
 
+// Spread implements insides.Joiner.
+func (t tracker) Spread(from goja.Value) {
+	if check := t.e.Natives.Spread; check != nil {
+		check(from)
+	}
+}
+
 // Appends implements insides.Joiner.
 func (t tracker) Appends() *insides.Appends { return &t.e.appends }
 

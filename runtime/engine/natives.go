@@ -31,6 +31,10 @@ type Natives struct {
 	// without a look at its length. As many matches take it some tens of milliseconds. Only
 	// tests set it.
 	LongText int
+
+	// Spread, if not nil, is called before the properties of a value are copied to an object
+	// by `...`; it throws if these are too many. Whoever installs the language sets it.
+	Spread func(from goja.Value)
 }
 
 // longText is the usual Natives.LongText.

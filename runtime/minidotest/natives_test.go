@@ -27,6 +27,7 @@ export class H extends DurableObject {
       apply: () => Math.max.apply(null, { length: 1e9 }), reflect: () => Reflect.apply(Math.max, null, { length: 1e9 }), raw: () => String.raw({ raw: { length: 1e12 } }),
       doubledFlat: () => doubled().flat(Infinity), list: () => JSON.stringify({}, new Proxy([], { get: () => 1e9 })),
       asUintN: () => BigInt.asUintN(2 ** 40, -1n), digits: () => BigInt("9".repeat(1e6)), shiftLeft: () => 1n << 2n ** 40n, shiftRight: () => 1n >> -(2n ** 40n), power: () => 3n ** 2n ** 40n,
+      copied: () => ({ ..."x".repeat(1e6) }), copiedAll: () => ({ ...new Array(3e6).fill(0) }),
       less: () => 10n < "1".repeat(1e6), greater: () => "1".repeat(1e6) > 10n, equal: () => 10n == "1".repeat(1e6), unequal: () => "1".repeat(1e6) != 10n,
       url: () => new URL("https://x/" + "é".repeat(5e6)), urlPart: () => { new URL("https://x/").search = "é".repeat(5e6); }, order: () => "é".repeat(2e6).localeCompare("é".repeat(2e6) + "a"), collator: () => new Intl.Collator().compare("é".repeat(2e6), "f".repeat(2e6)),
       tag: () => Intl.getCanonicalLocales("en-x" + "-abcdefgh".repeat(1e6)),
@@ -70,7 +71,7 @@ func TestNativesAreBounded(t *testing.T) {
 	w := NewWorker(t, nativesWorker, Options{})
 	for _, name := range strings.Fields(`delegation trim getter bound platform stringify join flat parse forEach indexOf slice shift apply reflect raw
 doubledFlat list asUintN digits shiftLeft shiftRight power product quotient remainder hidden
-assigned raised tag less greater equal unequal url urlPart order collator`) {
+assigned raised tag copied copiedAll less greater equal unequal url urlPart order collator`) {
 		if got := w.Call("H/a/run", name); got != `{"ok":"RangeError"}` {
 			t.Errorf("%s: %s", name, got)
 		}
