@@ -70,7 +70,7 @@ func NewCoupling(conn *Conn, end *event.Socket, o CoupleOptions) *Coupling {
 		o.MaxQueued = MaxQueuedBytes
 	}
 	c := &Coupling{conn: conn, end: end, opts: o}
-	end.SetSilent(true)
+	end.Connect()
 	end.Bind(c)
 	return c
 }
@@ -80,7 +80,6 @@ func (c *Coupling) Run() {
 	for {
 		m, err := c.conn.ReadMessage()
 		if err == nil {
-			c.end.SetSilent(false)
 			m.Cause = c.opts.Points.Asked(m.Data)
 			if c.end.Send(m) != nil && !c.open() {
 				break

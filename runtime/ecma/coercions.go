@@ -10,6 +10,7 @@ import (
 
 	"minido.dev/minido/internal/insides"
 	"minido.dev/minido/internal/insides/texts"
+	"minido.dev/minido/internal/stepwise"
 	"minido.dev/minido/runtime/ecma/array"
 	"minido.dev/minido/runtime/ecma/buffers"
 	"minido.dev/minido/runtime/ecma/builtin"
@@ -127,7 +128,7 @@ func betweenHalves(e *engine.Engine, c goja.FunctionCall, method insides.Functio
 			}
 			made := builtin.TextOf(method(goja.FunctionCall{This: text.Substring(from, end), Arguments: c.Arguments}))
 			e.Memory.Fit(int64(2*(len(out)+made.Length())), "Invalid string length")
-			out = append(out, texts.UnitsOf(made)...)
+			out = append(stepwise.Grow(out, made.Length()), texts.UnitsOf(made)...)
 			from = end
 		}
 	}

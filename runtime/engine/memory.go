@@ -34,6 +34,12 @@ func (m *MemoryLimit) Fit(n int64, message string) {
 // Fits reports whether n bytes more are within the heap's limit.
 func (m *MemoryLimit) Fits(n int64) bool { return n <= 1<<20 || !m.heap.over(uint64(n)) }
 
+// Allows reports whether a native that runs for long may go on and take n bytes more: it
+// may not when the turn has been interrupted, or the heap's limit would be exceeded.
+func (m *MemoryLimit) Allows(n int) bool {
+	return !m.engine.Natives.Interrupted() && m.Fits(int64(n))
+}
+
 // badStringLength is V8's text.
 const badStringLength = "Invalid string length"
 

@@ -65,9 +65,8 @@ type Socket struct {
 	// ("Class/name"), "" if none did; set before the socket is handed on.
 	Object string
 
-	peer   *Socket
-	tap    atomic.Pointer[Tap]
-	silent atomic.Bool
+	peer *Socket
+	tap  atomic.Pointer[Tap]
 
 	mu       sync.Mutex // guards everything below
 	receiver Receiver
@@ -76,6 +75,7 @@ type Socket struct {
 	sent     bool // this end has sent its Close
 	received bool // the peer's Close is in the inbox or delivered
 	lost     bool
+	silent   bool // see Connect
 }
 
 type delivery struct {
@@ -97,12 +97,21 @@ func NewSocketPair() (a, b *Socket) {
 // Peer is the other end.
 func (s *Socket) Peer() *Socket { return s.peer }
 
-// SetSilent says whether this end belongs to a connection on which no message has come yet.
-func (s *Socket) SetSilent(silent bool) { s.silent.Store(silent) }
+// Connect says that this end is a client's connection, before anything is sent: it is
+// silent until it sends a message.
+func (s *Socket) Connect() {
+	s.mu.Lock()
+	s.silent = true
+	s.mu.Unlock()
+}
 
-// Silent reports what SetSilent said last. A worker that answers the Close frame of such a
-// connection does not hear that the connection is gone then.
-func (s *Socket) Silent() bool { return s.silent.Load() }
+// Silent reports whether this end is a connection on which no message has come. A worker
+// that answers the Close frame of one does not hear that it is gone then.
+func (s *Socket) Silent() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.silent
+}
 
 // Bind sets who receives at this end; it replaces an earlier receiver, and nil
 // makes what arrives wait. What already waits is delivered before Bind returns.
@@ -147,6 +156,7 @@ func (s *Socket) tapped(sent bool, d delivery) {
 func (s *Socket) Send(m Message) error {
 	s.mu.Lock()
 	dead := s.sent || s.lost
+	s.silent = s.silent && dead
 	s.mu.Unlock()
 	if dead {
 		return ErrSocketClosed

@@ -75,9 +75,7 @@ func Install(e *engine.Engine, o Options) *Platform {
 	p := &Platform{Realm: r, Language: lang.New(r)}
 	regexps, cloner := regexp.New(r), structured.New(r)
 	memory := buffers.Runtime{Engine: e}
-	r.Clone = clone.New(r.VM, clone.Config{Registry: r.Hosts, RegExpSource: regexps.Source, Resizable: memory, Shared: memory, NewRegExp: regexps.Remake, Room: func(bytes int) bool {
-		return !e.Natives.Interrupted() && e.Memory.Fits(int64(bytes))
-	}})
+	r.Clone = clone.New(r.VM, clone.Config{Registry: r.Hosts, RegExpSource: regexps.Source, Resizable: memory, Shared: memory, NewRegExp: regexps.Remake, Room: e.Memory.Allows})
 	r.InstallDOMException()
 	// Every object with a Go value is a platform object unless its class says
 	// otherwise, and so is what the stream classes make.

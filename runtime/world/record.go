@@ -46,6 +46,7 @@ func (f front) Fetch(req *event.Request, done func(*event.Response, *clientEnd, 
 			done(resp, nil, err)
 			return
 		}
+		resp.Socket.Connect()
 		done(resp, &clientEnd{resp.Socket, resp.Socket.Object}, err)
 	})
 }

@@ -44,8 +44,8 @@ type coderOptions struct {
 	strategy   int // of zstd: whether to write a checksum
 	dictionary []byte
 	limit      int // bytes that one step may put out
-	// room reports whether a step may go on and take so many bytes more: it may not
-	// when the turn has been interrupted, or the heap's limit would be exceeded.
+	// room reports whether a step may go on and take so many bytes more
+	// (engine.MemoryLimit.Allows).
 	room func(bytes int) bool
 }
 
@@ -65,7 +65,7 @@ func zlibModule(base *node.Modules) []engine.Func {
 	return []engine.Func{
 		{Name: "coder", Length: 8, Fn: func(c goja.FunctionCall) goja.Value {
 			o := coderOptions{level: int(node.ToInt64(c.Argument(2))), limit: maxZlibOutput, window: int(node.ToInt64(c.Argument(5))), strategy: int(node.ToInt64(c.Argument(6))), memory: int(node.ToInt64(c.Argument(7)))}
-			o.room = func(bytes int) bool { return !m.Engine.Natives.Interrupted() && m.Engine.Memory.Fits(int64(bytes)) }
+			o.room = m.Engine.Memory.Allows
 			if v := c.Argument(4); node.IsNumber(v) && v.ToFloat() < maxZlibOutput {
 				o.limit = int(v.ToFloat())
 			}

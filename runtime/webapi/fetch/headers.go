@@ -8,6 +8,7 @@ import (
 
 	"github.com/dop251/goja"
 
+	"minido.dev/minido/internal/insides/texts"
 	"minido.dev/minido/runtime/engine"
 	"minido.dev/minido/runtime/event"
 	"minido.dev/minido/runtime/webapi/mime"
@@ -289,7 +290,7 @@ func (p *Fetch) headerName(name string) string {
 // headerValue trims HTTP whitespace. Values are UTF-8, as workerd has them, which warns
 // of it.
 func (p *Fetch) headerValue(name, value string) string {
-	if !isASCII(value) && p.Engine.Frame().Context != nil && !strings.Contains(value, "\x00") {
+	if !texts.IsASCII(value) && p.Engine.Frame().Context != nil && !strings.Contains(value, "\x00") {
 		var raw strings.Builder
 		for i := range len(value) {
 			fmt.Fprintf(&raw, `\x%x`, value[i])
@@ -303,13 +304,4 @@ func (p *Fetch) headerValue(name, value string) string {
 		p.Engine.Throw("TypeError", "Invalid header value.")
 	}
 	return value
-}
-
-func isASCII(s string) bool {
-	for i := range len(s) {
-		if s[i] >= utf8.RuneSelf {
-			return false
-		}
-	}
-	return true
 }

@@ -90,7 +90,7 @@ type inflation struct {
 	room   func(bytes int) bool
 	in     []byte
 	last   bool
-	out    *pieces
+	out    *pieces // nil but in code
 	err    error
 	next   func() (struct{}, bool)
 	stop   func()
@@ -190,14 +190,18 @@ func (x *inflation) run(yield func(struct{}) bool) {
 	if err == io.EOF {
 		err = io.ErrUnexpectedEOF // an empty input is no stream of its format
 	}
+	chunk, made := make([]byte, 16<<10), 0
 	for err == nil {
-		n, space := 0, x.out.space()
-		if len(space) >= leastBlock && !x.room(2*len(space)) {
-			err = errNoRoom
-			break
+		n := 0
+		// While it reads, the reader may yield, and what has been told so far be taken.
+		if n, err = r.Read(chunk); n > 0 && x.out != nil {
+			_, _ = x.out.Write(chunk[:n]) // which does not fail
 		}
-		n, err = r.Read(space)
-		x.out.took(n)
+		if made += n; made >= mostBlock && err == nil {
+			if made = 0; !x.room(2 * mostBlock) {
+				err = errNoRoom
+			}
+		}
 	}
 	if err != io.EOF {
 		x.err = err
@@ -241,11 +245,6 @@ func (p *Streams) newRecoding(c compressor) *mapping {
 	return &mapping{transform: transform{p: p, readable: s, writable: x.w}}
 }
 
-// room reports whether a codec may go on and take so many bytes more.
-func (p *Streams) room(bytes int) bool {
-	return !p.Engine.Natives.Interrupted() && p.Engine.Memory.Fits(int64(bytes))
-}
-
 // code feeds the codec; what it tells is there to be read even if it fails then.
 func (x *recoding) code(piece []byte, last bool) *engine.Deferred {
 	err := x.coder.code(&x.out, piece, last)
@@ -259,7 +258,7 @@ func (x *recoding) code(piece []byte, last bool) *engine.Deferred {
 	case errors.Is(err, errTrailing):
 		text = "Trailing bytes after end of compressed data"
 	case errors.Is(err, errNoRoom):
-		text = "The result of a compression does not fit into the worker's memory."
+		text = "The result does not fit into the worker's memory."
 	case last && errors.Is(err, io.ErrUnexpectedEOF):
 		text = "Called close() on a decompression stream with incomplete data"
 	}
@@ -349,6 +348,6 @@ func defineCompression(p *Streams, name string, decompress bool) *engine.Class[*
 			p.Engine.Throw("TypeError", "The compression format must be either 'deflate', 'deflate-raw' or 'gzip'.")
 		}
 		p.Engine.IO(name)
-		return p.newRecoding(newCompressor(format, decompress, p.room))
+		return p.newRecoding(newCompressor(format, decompress, p.Engine.Memory.Allows))
 	})
 }

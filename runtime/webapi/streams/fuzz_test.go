@@ -10,16 +10,19 @@ import (
 func coded(format string, decompress bool, in []byte, size int) ([]byte, error) {
 	c := newCompressor(format, decompress, func(int) bool { return true })
 	var out pieces
+	var all []byte
 	for rest := in; len(rest) > 0; {
 		piece := rest[:min(size, len(rest))]
 		rest = rest[len(piece):]
-		if err := c.code(&out, bytes.Clone(piece), false); err != nil {
+		err := c.code(&out, bytes.Clone(piece), false)
+		all = append(all, taken(&out, size)...)
+		if err != nil {
 			_ = c.code(&out, nil, true) // as a stream that is torn down
-			return taken(&out, size), err
+			return all, err
 		}
 	}
 	err := c.code(&out, nil, true)
-	return taken(&out, size), err
+	return append(all, taken(&out, size)...), err
 }
 
 // taken empties p, n bytes at a time.

@@ -6,44 +6,25 @@ import "minido.dev/minido/internal/stepwise"
 // never moved: to copy a hundred megabytes as a slice grows is one step, in which the
 // collector, and with it every other worker of the process, waits. Loop-confined.
 type pieces struct {
-	blocks [][]byte // none is empty, but the last one may be
+	blocks [][]byte // none is empty
 	size   int
 }
 
-// The sizes of blocks: they double up to the last. A decompressor's first one has room
-// for what it tells at once.
-const (
-	leastBlock = 16 << 10
-	mostBlock  = 1 << 20
-)
-
-// space is where the next bytes go; took says how many came. It may be asked for without.
-func (p *pieces) space() []byte { return p.room(leastBlock) }
-
-// room is what is left of the last block, or a new one, of so many bytes if it may be.
-func (p *pieces) room(least int) []byte {
-	if n := len(p.blocks); n > 0 {
-		if last := p.blocks[n-1]; len(last) < cap(last) {
-			return last[len(last):cap(last)]
-		}
-	}
-	block := make([]byte, 0, min(max(p.size, least), mostBlock))
-	p.blocks = append(p.blocks, block)
-	return block[:cap(block)]
-}
-
-// took counts the first n bytes of the last space.
-func (p *pieces) took(n int) {
-	last := &p.blocks[len(p.blocks)-1]
-	*last = (*last)[:len(*last)+n]
-	p.size += n
-}
+// mostBlock bounds a block; they double up to it.
+const mostBlock = 1 << 20
 
 // Write implements io.Writer. It does not fail.
 func (p *pieces) Write(b []byte) (int, error) {
 	for rest := b; len(rest) > 0; {
-		n := stepwise.Copy(p.room(len(rest)), rest)
-		p.took(n)
+		last := len(p.blocks) - 1
+		if last < 0 || len(p.blocks[last]) == cap(p.blocks[last]) {
+			p.blocks = append(p.blocks, make([]byte, 0, min(max(p.size, len(rest)), mostBlock)))
+			last++
+		}
+		block := p.blocks[last]
+		n := stepwise.Copy(block[len(block):cap(block)], rest)
+		p.blocks[last] = block[:len(block)+n]
+		p.size += n
 		rest = rest[n:]
 	}
 	return len(b), nil

@@ -7,6 +7,8 @@ import (
 
 	whatwg "github.com/nlnwa/whatwg-url/url"
 	"golang.org/x/net/idna"
+
+	"minido.dev/minido/internal/insides/texts"
 )
 
 // The parser of the library takes a sign, and a letter after twenty digits, for
@@ -29,7 +31,7 @@ var domainMappings = strings.NewReplacer("\u1e9e", "\u00df", "\U0002f868", "\u36
 // domainToASCII is the URL standard's (section 3.3): for a domain of ASCII
 // nothing but lower case, whether or not its labels are valid Punycode.
 func domainToASCII(domain string) (string, bool) {
-	if isASCII(domain) {
+	if texts.IsASCII(domain) {
 		return strings.ToLower(domain), true
 	}
 	if !utf8.ValidString(domain) {
@@ -76,13 +78,4 @@ func unmaskHost(_ *whatwg.Url, host string) string {
 		labels[i] = strings.TrimPrefix(label, hostMask)
 	}
 	return strings.Join(labels, ".")
-}
-
-func isASCII(s string) bool {
-	for i := range len(s) {
-		if s[i] >= 0x80 {
-			return false
-		}
-	}
-	return true
 }

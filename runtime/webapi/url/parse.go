@@ -13,15 +13,15 @@ import (
 var urlParser = whatwg.NewParser(whatwg.WithPathPercentEncodeSet(whatwg.PathPercentEncodeSet.Set('^')),
 	whatwg.WithPreParseHostFunc(maskHost), whatwg.WithPostParseHostFunc(unmaskHost))
 
-// MaxLength bounds, in bytes, what is parsed as a URL or as a part of one: the parser takes
+// maxLength bounds, in bytes, what is parsed as a URL or as a part of one: the parser takes
 // seconds for more, and cannot be interrupted.
-const MaxLength = 8 << 20
+const maxLength = 8 << 20
 
 var errTooLong = errors.New("minido parses URLs of up to 8 MB")
 
-// Parse is the URL standard's parser; base may be "". It refuses what is longer than MaxLength.
+// Parse is the URL standard's parser; base may be "". It refuses what is longer than maxLength.
 func Parse(text, base string) (*whatwg.Url, error) {
-	if len(text) > MaxLength || len(base) > MaxLength {
+	if len(text) > maxLength || len(base) > maxLength {
 		return nil, errTooLong
 	}
 	parse := func() (*whatwg.Url, error) { return urlParser.Parse(text) }

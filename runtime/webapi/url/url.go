@@ -45,7 +45,7 @@ var errNoBase = errors.New("the base is empty")
 // input is what is to be parsed as a URL, or as a part of one.
 func (p *Classes) input(v goja.Value) string {
 	text := p.USV(v)
-	if len(text) > MaxLength {
+	if len(text) > maxLength {
 		p.Engine.Throw("RangeError", "%v", errTooLong)
 	}
 	return text

@@ -147,7 +147,7 @@ func TestWebSocketResponse(t *testing.T) {
 	w.Run(`await new Promise(r => setTimeout(r, 1)); say(JSON.stringify([...ev, server.readyState]))`)
 	w.Said(`["close",1000,"bye",true,3,"error","Uncaught Error: Network connection lost.",3]`)
 	upgrade()
-	sock.SetSilent(true) // the peer is a client from which only a Close frame comes
+	sock.Connect() // the peer is a client from which only a Close frame comes
 	sock.Close(1000, "r\xff")
 	w.Run(`await new Promise(r => setTimeout(r, 1)); say(JSON.stringify([...ev, server.readyState]))`)
 	w.Said(`["close",1000,"r�",true,3,3]`)
