@@ -59,13 +59,8 @@ func (in *Goja) Constructs(fn *goja.Object, c, caller Call) bool {
 	if c.NewTarget == nil || goja.IsUndefined(c.NewTarget) {
 		return false
 	}
-	switch in.implementation(fn).Type() {
-	case in.class:
-		return true
-	case in.plain:
-		return c.NewTarget != caller.NewTarget
-	}
-	return false
+	t := in.implementation(fn).Type()
+	return t == in.class || t == in.plain && c.NewTarget != caller.NewTarget
 }
 
 // FrameName is where a frame keeps the name of its function.

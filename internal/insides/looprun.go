@@ -667,20 +667,12 @@ func equality(op opcode, a, b *goja.Value) (kind, uint64) {
 
 // simple reports whether a value with this table is one that the loop knows.
 func simple(tab unsafe.Pointer) bool {
-	switch tab {
-	case tabUndefined, tabNull, tabBoolean, tabInteger, tabFloat, tabASCII, tabObject:
-		return true
-	}
-	return false
+	return tab == tabUndefined || tab == tabNull || tab == tabBoolean || tab == tabInteger || tab == tabFloat || tab == tabASCII || tab == tabObject
 }
 
 // alone reports whether an object of this implementation equals only itself.
 func alone(self unsafe.Pointer) bool {
-	switch self {
-	case tabPlain, tabArray, tabFunction, tabMethod, tabArrow:
-		return true
-	}
-	return false
+	return self == tabPlain || self == tabArray || self == tabFunction || self == tabMethod || self == tabArrow
 }
 
 // property is that of an ordinary object, or of those that it inherits from, nil for
@@ -716,6 +708,9 @@ func setElement(object, key, value *goja.Value) bool {
 	case tabArray:
 		a := (*Array)(self.data)
 		if index >= uint64(len(a.values)) {
+			if index == uint64(len(a.values)) {
+				a.Room(1)
+			}
 			return false
 		}
 		if tab := wordsOf(&a.values[index]).tab; tab == nil || tab == tabProperty {

@@ -8,6 +8,8 @@ import (
 
 	"github.com/dop251/goja"
 	"github.com/dop251/goja/unistring"
+
+	"minido.dev/minido/internal/stepwise"
 )
 
 // goja's ordinary objects and arrays keep their properties in a map, a list of names and a slice,
@@ -242,6 +244,13 @@ func (a *Array) Fill(v goja.Value) bool {
 	}
 	a.objCount = int(a.length)
 	return true
+}
+
+// Room makes room for n more items behind those of a long array, in steps that a collection need not wait for.
+func (a *Array) Room(n int) {
+	if has := cap(a.values); has >= 1<<16 && has-len(a.values) < n {
+		a.values = stepwise.Grow(a.values, n)
+	}
 }
 
 // Length is the value of the property length.

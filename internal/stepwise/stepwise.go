@@ -4,17 +4,16 @@
 // waits, and with it each other worker of the process.
 package stepwise
 
+import "unsafe"
+
 // Bytes is how much is copied at once.
 const Bytes = 1 << 20
 
-// Unit is what texts and buffers consist of.
-type Unit interface{ byte | uint16 }
-
 // Copy is copy.
-func Copy[T Unit](to, from []T) int {
-	n := min(len(to), len(from))
-	for at := 0; at < n; at += Bytes {
-		step(to[at:n], from[at:n])
+func Copy[T any](to, from []T) int {
+	n, most := min(len(to), len(from)), Bytes/int(unsafe.Sizeof(*new(T)))
+	for at := 0; at < n; at += most {
+		step(to[at:min(at+most, n)], from[at:n])
 	}
 	return n
 }
@@ -23,10 +22,10 @@ func Copy[T Unit](to, from []T) int {
 // when it could not be stopped within a copy.
 //
 //go:noinline
-func step[T Unit](to, from []T) { copy(to[:min(Bytes, len(to))], from) }
+func step[T any](to, from []T) { copy(to, from) }
 
 // Grow is slices.Grow: it makes sure that n more fit behind what a slice holds.
-func Grow[T Unit](s []T, n int) []T {
+func Grow[T any](s []T, n int) []T {
 	if cap(s)-len(s) >= n {
 		return s
 	}

@@ -28,6 +28,17 @@ func TestCopy(t *testing.T) {
 	}
 }
 
+// Items that are larger than a byte go in steps of as many bytes.
+func TestCopyItems(t *testing.T) {
+	from := make([]any, 2*Bytes/16+5)
+	for i := range from {
+		from[i] = i
+	}
+	if grown := Grow(slices.Clip(from), 3); cap(grown) < len(from)+3 || !slices.Equal(grown, from) {
+		t.Errorf("%d items became %d with room for %d", len(from), len(grown), cap(grown))
+	}
+}
+
 func TestGrow(t *testing.T) {
 	s := long()
 	grown := Grow(slices.Clip(s), 5)

@@ -49,3 +49,17 @@ func TestPropertiesOfLongArrays(t *testing.T) {
 		evaluates(t, source, want)
 	}
 }
+
+// A long array that grows by push or by an element behind its last one is copied in steps
+// (internal/stepwise); what it holds stays, and so does what an array with holes is.
+func TestLongArraysGrow(t *testing.T) {
+	for source, want := range map[string]string{
+		`(() => { const a = []; for (let i = 0; i < 3e5; i++) a.push(i); return a.length + " " + a.every((v, i) => v === i); })()`:                 "300000 true",
+		`(() => { const a = []; for (let i = 0; i < 3e5; i++) a[i] = i; return a.length + " " + a.every((v, i) => v === i); })()`:                  "300000 true",
+		`(() => { const a = new Array(7e4).fill(1), n = a.push(...new Array(5e4).fill(2)); return [n, a[69999], a[70000], a[119999]].join(); })()`: "120000,1,2,2",
+		`(() => { const a = new Array(7e4).fill(1); a[1e9] = 2; a.push(3); return [a.length, a[1e9], Object.keys(a).length].join(); })()`:          "1000000002,2,70002",
+		`(() => { const a = Object.freeze(new Array(7e4).fill(1)); a.push(2) })()`:                                                                 "TypeError: Cannot add property 70000, object is not extensible",
+	} {
+		evaluates(t, source, want)
+	}
+}

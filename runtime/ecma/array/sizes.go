@@ -56,6 +56,14 @@ func GuardSizes(e *engine.Engine) {
 			}
 		})
 	}
+	// goja would copy a long array in one go, for which every other worker may have to wait.
+	builtin.Guard(e, p, "push", func(c *goja.FunctionCall) {
+		if o, ok := c.This.(*goja.Object); ok {
+			if list := e.Maker().Plain.Array(o); list != nil {
+				list.Room(len(c.Arguments))
+			}
+		}
+	})
 	builtin.Guard(e, p, "concat", func(c *goja.FunctionCall) {
 		total := builtin.LengthOf(e, c.This)
 		for _, a := range c.Arguments {
