@@ -5,6 +5,8 @@ import (
 	"unsafe"
 
 	"github.com/dop251/goja"
+
+	"minido.dev/minido/internal/insides/scalars"
 )
 
 // Boxes makes the numbers and strings of one text. goja has each in a piece of its own;
@@ -12,31 +14,14 @@ import (
 // with it at the most. Its zero value is not ready: see Maker.Boxes. Loop-confined.
 type Boxes struct {
 	maker    *Maker
-	integers room[int64]
-	floats   room[float64]
-	texts    room[string]
-	shorts   room[shortText]
+	integers scalars.Room[int64]
+	floats   scalars.Room[float64]
+	texts    scalars.Room[string]
+	shorts   scalars.Room[shortText]
 }
 
 // Boxes are for one text.
 func (e *Maker) Boxes() Boxes { return Boxes{maker: e} }
-
-// room has pieces of more and more values, so that a short text takes little.
-type room[T any] struct {
-	left []T
-	next int
-}
-
-// one is a place for a value, of pieces of up to this many.
-func (r *room[T]) one(most int) *T {
-	if len(r.left) == 0 {
-		r.next = min(max(1, 2*r.next), most)
-		r.left = make([]T, r.next)
-	}
-	place := &r.left[0]
-	r.left = r.left[1:]
-	return place
-}
 
 // manyNumbers, manyTexts and manyShorts take 256 bytes each.
 const manyNumbers, manyTexts, manyShorts = 32, 16, 8
@@ -46,7 +31,7 @@ func (b *Boxes) Number(f float64) goja.Value {
 	if !b.maker.Plain.Known || f == math.Trunc(f) || math.IsNaN(f) {
 		return b.maker.vm.ToValue(f)
 	}
-	box := b.floats.one(manyNumbers)
+	box := b.floats.One(manyNumbers)
 	*box = f
 	return boxed(b.maker.Plain.float, unsafe.Pointer(box))
 }
@@ -56,7 +41,7 @@ func (b *Boxes) Integer(n int64) goja.Value {
 	if !b.maker.Plain.Known || n < 256 { // the small ones exist already
 		return b.maker.vm.ToValue(n)
 	}
-	box := b.integers.one(manyNumbers)
+	box := b.integers.One(manyNumbers)
 	*box = n
 	return boxed(b.maker.Plain.integer, unsafe.Pointer(box))
 }
@@ -66,7 +51,7 @@ func (b *Boxes) ASCII(s string) goja.String {
 	if !b.maker.Plain.Known {
 		return b.maker.AsciiString(s)
 	}
-	box := b.texts.one(manyTexts)
+	box := b.texts.One(manyTexts)
 	*box = s
 	return stringOver(b.maker.Plain.asciiString, unsafe.Pointer(box))
 }
@@ -81,7 +66,7 @@ type shortText struct {
 
 // Short is a string of at most ShortText units that are all ASCII.
 func (b *Boxes) Short(units []uint16) goja.String {
-	box := b.shorts.one(manyShorts)
+	box := b.shorts.One(manyShorts)
 	for i, c := range units {
 		box.bytes[i] = byte(c)
 	}

@@ -39,11 +39,7 @@ const elementMethods = 10
 var TheHalves = learnt(learnKnownHalves)
 
 func learnKnownHalves(l *look) *halves {
-	if h := learnHalves(l); l.Known() {
-		h.Known = true
-		return h
-	}
-	return &halves{}
+	return whole(l, learnHalves(l), func(known *halves) { known.Known = true })
 }
 
 func learnHalves(l *look) *halves {

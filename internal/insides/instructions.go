@@ -71,6 +71,8 @@ type Joiner interface {
 	// Follow is asked about a pending promise of another owner than that of now: what
 	// to wait for instead, nil for the promise itself. It is called on the loop.
 	Follow(p *goja.Promise, owner uint32) *goja.Promise
+	// Made is called on the loop when a method of AdoptMethods was made; it runs no JavaScript.
+	Made(method int, fn *goja.Object)
 }
 
 // joinAsked is the length from which a Joiner is asked.
@@ -287,3 +289,4 @@ func (noJoiner) Numbers() *Numbers                          { return &Numbers{} 
 func (noJoiner) TooBig()                                    {}
 func (noJoiner) Tag() uint32                                { return 0 }
 func (noJoiner) Follow(*goja.Promise, uint32) *goja.Promise { return nil }
+func (noJoiner) Made(int, *goja.Object)                     {}

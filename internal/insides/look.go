@@ -16,3 +16,12 @@ func looking(wrong string) *look { return &look{layout.Looking[words](wrong)} }
 func learnt[T any](learn func(*look) T) func() T {
 	return sync.OnceValue(func() T { return learn(looking("")) })
 }
+
+// whole is what was learnt, marked as known if all of it is; nothing otherwise.
+func whole[T any](l *look, learnt *T, mark func(*T)) *T {
+	if !l.Known() {
+		return new(T)
+	}
+	mark(learnt)
+	return learnt
+}

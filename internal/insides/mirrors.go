@@ -87,11 +87,7 @@ const Latin1 = 256
 var ThePlainLayout = learnt(learnKnownPlain)
 
 func learnKnownPlain(l *look) *Plain {
-	if p := learnPlain(l); l.Known() {
-		p.Known = true
-		return p
-	}
-	return &Plain{}
+	return whole(l, learnPlain(l), func(known *Plain) { known.Known = true })
 }
 
 func learnPlain(l *look) *Plain {

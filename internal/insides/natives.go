@@ -7,6 +7,7 @@ import (
 	"github.com/dop251/goja"
 	"github.com/dop251/goja/unistring"
 
+	"minido.dev/minido/internal/insides/templates"
 	"minido.dev/minido/internal/insides/texts"
 )
 
@@ -34,11 +35,7 @@ type natives struct {
 var theNatives = learnt(learnKnownNatives)
 
 func learnKnownNatives(l *look) *natives {
-	if n := learnNatives(l); l.Known() {
-		n.known = true
-		return n
-	}
-	return &natives{}
+	return whole(l, learnNatives(l), func(known *natives) { known.known = true })
 }
 
 func learnNatives(l *look) *natives {
@@ -85,4 +82,73 @@ func (n *natives) make(e *Maker, fn Function, name string, length int) *goja.Obj
 	made.native.f = fn
 	return shaped(&n.functionShape, &made.functionParts, e.vm, functionPrototype(e.vm), words{n.object, unsafe.Pointer(&made.native)},
 		&made.native.baseFuncObject, &made.length, &made.text)
+}
+
+// builtins has goja's built-in methods made here. Immutable.
+type builtins struct {
+	*templates.Templates
+	natives *natives
+	tracker uintptr // in the runtime
+}
+
+// theBuiltins is learnt at the first call. Safe for concurrent use.
+var theBuiltins = learnt(learnBuiltins)
+
+func learnBuiltins(l *look) *builtins {
+	b := &builtins{Templates: &templates.Templates{}, natives: theNatives()}
+	b.tracker = l.Typed(reflect.TypeFor[goja.Runtime](), "asyncContextTracker", reflect.TypeFor[goja.AsyncContextTracker]())
+	if l.Is("native functions", "known", b.natives.known && TheGoja().Known) && l.Known() {
+		l.begins(goja.New().Get("Object").(*goja.Object), reflect.TypeFor[Object]())
+		b.Templates = templates.Learn(&l.Look, templates.Inside{Make: b.make, Method: b.natives.method, Implementation: implementationOf})
+	}
+	return b
+}
+
+// method is templates.Inside.Method.
+func (n *natives) method(property goja.Value) (*goja.Object, Function, string, int) {
+	p := (*gojaProperty)(wordsOf(&property).data)
+	if !n.plain.Special(property) || !p.writable || !p.configurable || p.enumerable || p.accessor {
+		return nil, nil, "", 0
+	}
+	fn, ok := p.value.(*goja.Object)
+	if !ok || mirrorOf(fn).self.tab != n.object || len(baseOf(fn).propNames) != 2 {
+		return nil, nil, "", 0
+	}
+	return fn, (*gojaNative)(mirrorOf(fn).self.data).f, fn.Get("name").String(), int(fn.Get("length").ToInteger())
+}
+
+// make is templates.Inside.Make.
+func (b *builtins) make(vm *goja.Runtime, m *templates.Method) goja.Value {
+	made := &struct {
+		functionParts[otherSlots]
+		native   gojaNative
+		property gojaProperty
+		call     templates.Call
+	}{call: m.Of(vm)}
+	call, n := unsafe.Pointer(&made.call), b.natives
+	made.native.f = *(*Function)(unsafe.Pointer(&call))
+	fn := shaped(&n.functionShape, &made.functionParts, vm, functionPrototype(vm), words{n.object, unsafe.Pointer(&made.native)}, &made.native.baseFuncObject, &m.Length, &m.Name)
+	made.property.value, made.property.writable, made.property.configurable = fn, true, true
+	if engine, ok := (*(*goja.AsyncContextTracker)(unsafe.Add(unsafe.Pointer(vm), b.tracker))).(Joiner); ok {
+		engine.Made(m.Number, fn)
+	}
+	return boxed(n.plain.property, unsafe.Pointer(&made.property))
+}
+
+// AdoptMethods has the methods of goja's large built-in objects made in one piece, when they are first touched, and told
+// to the runtime's Joiner. It is how many there are. No program may have run in the runtime.
+func AdoptMethods(vm *goja.Runtime) int {
+	theBuiltins().Adopt(vm)
+	return theBuiltins().Methods
+}
+
+// MethodToCome is the number of a method that has not been made, -1 if it has, or is none of those.
+func MethodToCome(o *goja.Object, name string) int {
+	n := theBuiltins().Number(o, name)
+	if n >= 0 {
+		if _, made := baseOf(o).values[unistring.String(name)]; made {
+			return -1
+		}
+	}
+	return n
 }

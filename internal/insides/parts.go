@@ -38,6 +38,7 @@ var parts = []part{
 	{"enumerations", "goja", "for-in over ordinary objects", "it reads all names of the prototypes, which is slower", func(l *look) { new(enumerations).learn(l) }},
 	{"closures", "goja", "functions in one allocation", "each evaluated function takes nine allocations, which is slower", func(l *look) { new(closures).learn(l) }},
 	{"native functions", "goja", "native functions in one allocation", "each takes a dozen allocations, which is slower", func(l *look) { learnNatives(l) }},
+	{"built-in methods", "goja", "built-in methods in one allocation, when a program first touches them", "all are made and guarded in every isolate", func(l *look) { learnBuiltins(l) }},
 	{"coercions", "goja", "the order in which an assignment pattern refuses undefined and null", "it does so before it evaluates the target of its first property", func(l *look) { new(coercions).learn(l) }},
 	{"loop", "goja", "numbers, comparisons, jumps, calls, elements and properties without a call of goja for each instruction; BigInts in one allocation; a size limit of BigInts in operators", "programs run two to three times slower, and a helper limits the right operand of an operator", func(l *look) { new(loop).learn(l) }},
 	{"programs", "goja", "compiled programs for later processes", "each process compiles what it evaluates, which is half of its start", func(l *look) { new(writing).learn(l) }},

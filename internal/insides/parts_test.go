@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/dop251/goja"
 )
 
 var update = flag.Bool("update", false, "write docs/insides.md anew")
@@ -18,7 +20,7 @@ func TestInsidesAreKnown(t *testing.T) {
 	}
 	for name, known := range map[string]bool{
 		"the virtual machine": TheGoja().Known, "values": ThePlainLayout().Known, "maps": TheMapNames().Known, "typed arrays": TheHalves().Known,
-		"views": TheViews().Known, "iterators": len(TheIterators().Places) == 2, "names": NamedOffset().Known, "regular expressions": theRegexpLayout().ok, "frames": FramesKnown(), "promises": ThePromises().Known, "native functions": theNatives().known, "thenables": TheThenables().Known,
+		"views": TheViews().Known, "iterators": len(TheIterators().Places) == 2, "names": NamedOffset().Known, "regular expressions": theRegexpLayout().ok, "frames": FramesKnown(), "promises": ThePromises().Known, "native functions": theNatives().known, "built-in methods": theBuiltins().Known, "thenables": TheThenables().Known,
 		"async functions": instrumented() && theAsyncs.known, "arguments": instrumented() && theCounting.known, "iterations": instrumented() && theIterations.known, "enumerations": instrumented() && theEnumerations.known, "closures": instrumented() && theClosures.known, "coercions": instrumented() && theCoercions.known, "loop": instrumented() && theLoop.known, "programs": instrumented() && theWriting.known,
 	} {
 		if !known {
@@ -70,6 +72,9 @@ func TestUnknownParts(t *testing.T) {
 	}
 	if learnKnownNatives(looking("goja.nativeFuncObject.construct")).known {
 		t.Error("native functions are known")
+	}
+	if b := learnBuiltins(looking("goja.objectTemplate.props")); b.Known || b.Number(goja.New().Get("Math").(*goja.Object), "max") >= 0 {
+		t.Error("built-in methods are known")
 	}
 	if learnKnownThenables(looking("goja.Runtime.jobQueue")).Known {
 		t.Error("thenables are known")

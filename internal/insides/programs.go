@@ -6,6 +6,8 @@ import (
 	"unsafe"
 
 	"github.com/dop251/goja"
+
+	"minido.dev/minido/internal/insides/layout"
 )
 
 // programWalk goes through the instructions of programs. Safe for concurrent use; not
@@ -63,25 +65,12 @@ func (w *programWalk) inner(code []words, list []*goja.Program) []*goja.Program 
 				t = t.Elem()
 			}
 			if t.Kind() == reflect.Struct {
-				places = programsIn(t, 0, nil)
+				places = layout.Places(t, reflect.TypeFor[*goja.Program](), 0, nil)
 			}
 			w.places[code[i].tab] = places
 		}
 		for _, at := range places {
 			list = append(list, *(**goja.Program)(unsafe.Add(code[i].data, at)))
-		}
-	}
-	return list
-}
-
-// programsIn appends the places of programs in a struct.
-func programsIn(t reflect.Type, base uintptr, list []uintptr) []uintptr {
-	for i := range t.NumField() {
-		switch f := t.Field(i); {
-		case f.Type == reflect.TypeFor[*goja.Program]():
-			list = append(list, base+f.Offset)
-		case f.Type.Kind() == reflect.Struct:
-			list = programsIn(f.Type, base+f.Offset, list)
 		}
 	}
 	return list

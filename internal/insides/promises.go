@@ -61,11 +61,7 @@ type Promises struct {
 var ThePromises = learnt(learnKnownPromises)
 
 func learnKnownPromises(l *look) *Promises {
-	if p := learnPromises(l); l.Known() {
-		p.Known = true
-		return p
-	}
-	return &Promises{}
+	return whole(l, learnPromises(l), func(known *Promises) { known.Known = true })
 }
 
 // reactionsOf is the type of what follows on a promise, in goja.Promise.

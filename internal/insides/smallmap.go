@@ -81,11 +81,7 @@ func (n *Name) miss(names *mapNames, members []Member) {
 var TheMapNames = learnt(learnKnownMapNames)
 
 func learnKnownMapNames(l *look) *mapNames {
-	if m := learnMapNames(l); l.Known() {
-		m.Known = true
-		return m
-	}
-	return &mapNames{}
+	return whole(l, learnMapNames(l), func(known *mapNames) { known.Known = true })
 }
 
 func learnMapNames(l *look) *mapNames {

@@ -23,11 +23,7 @@ type Thenables struct {
 var TheThenables = learnt(learnKnownThenables)
 
 func learnKnownThenables(l *look) *Thenables {
-	if t := learnThenables(l); l.Known() {
-		t.Known = true
-		return t
-	}
-	return &Thenables{}
+	return whole(l, learnThenables(l), func(known *Thenables) { known.Known = true })
 }
 
 func learnThenables(l *look) *Thenables {

@@ -128,6 +128,7 @@ type Engine struct {
 	Hangs    Hangs
 	Memory   MemoryLimit
 	Natives  Natives
+	Builtins Builtins
 	Lazies   Lazies
 	Watchdog Watchdog
 	Promises Promises
@@ -178,6 +179,7 @@ func New(o Options) *Engine {
 		return e.Turns.now
 	})
 	e.vm.SetAsyncContextTracker(tracker{e})
+	e.Builtins.init(e)
 	e.vm.SetPromiseRejectionTracker(e.Uncaught.track)
 	e.Turns.engine, e.Timers.engine, e.Uncaught.engine, e.Hangs.engine = e, e, e, e
 	e.Health.engine, e.Health.tell = e, o.Condemned

@@ -176,6 +176,9 @@ func (t tracker) TooBig() { t.e.Throw("RangeError", "Maximum BigInt size exceede
 // Tag implements insides.Joiner.
 func (t tracker) Tag() uint32 { return t.e.owners.Tag() }
 
+// Made implements insides.Joiner.
+func (t tracker) Made(method int, fn *goja.Object) { t.e.Builtins.made(method, fn) }
+
 // Follow implements insides.Joiner.
 func (t tracker) Follow(p *goja.Promise, owner uint32) *goja.Promise {
 	return t.e.owners.Follow(p, owner)

@@ -1,10 +1,6 @@
 package engine
 
-import (
-	"github.com/dop251/goja"
-
-	"minido.dev/minido/internal/insides"
-)
+import "github.com/dop251/goja"
 
 // Lazies are properties that are made at their first use. Loop-confined.
 type Lazies struct {
@@ -82,8 +78,7 @@ func (p *lazy) set(call goja.FunctionCall) goja.Value {
 // install has questions for a property's descriptor make what is lazy.
 func (l *Lazies) install() {
 	for _, class := range []string{"Object", "Reflect"} {
-		describe, _ := l.engine.vm.Get(class).(*goja.Object).Get("getOwnPropertyDescriptor").(*goja.Object)
-		insides.Amend(describe, func(c goja.FunctionCall, method func(goja.FunctionCall) goja.Value) goja.Value {
+		l.engine.Builtins.Amend(l.engine.vm.Get(class).(*goja.Object), "getOwnPropertyDescriptor", func(c goja.FunctionCall, method func(goja.FunctionCall) goja.Value) goja.Value {
 			if obj, ok := c.Argument(0).(*goja.Object); ok && len(l.getters[obj]) > 0 {
 				if key, isText := c.Argument(1).(goja.String); isText {
 					if get := l.getters[obj][key.String()]; get != nil {

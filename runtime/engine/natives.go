@@ -63,6 +63,7 @@ func (n *Natives) bound(e *Engine, l Language) {
 	if !in.Known {
 		return
 	}
+	e.Builtins.bounding = true
 	roots := []*goja.Object{e.vm.GlobalObject(), e.Load(hiddenPrelude, nil).(*goja.Object)}
 	language := reflect.TypeOf(l)
 	if known, ok := routes.Load(language); ok && n.follow(in, known.([]route), roots) {
@@ -71,6 +72,12 @@ func (n *Natives) bound(e *Engine, l Language) {
 	w := walk{in: in, natives: n, seen: map[*goja.Object]bool{}}
 	for _, root := range roots {
 		w.visit(root, route{from: -1})
+	}
+	for i := range w.routes {
+		w.routes[i].last = true
+		if from := w.routes[i].from; from >= 0 {
+			w.routes[from].last = false
+		}
 	}
 	routes.Store(language, w.routes)
 }
@@ -86,6 +93,7 @@ type route struct {
 	name   string
 	symbol *goja.Symbol
 	native bool // it is a native function
+	last   bool // no route begins there
 }
 
 // follow bounds the natives that routes lead to; false if there is not what they say. None
@@ -96,6 +104,8 @@ func (n *Natives) follow(in *insides.Goja, routes []route, roots []*goja.Object)
 	for i, r := range routes {
 		var v goja.Value
 		switch {
+		case r.last && r.native && r.from >= 0 && r.name != "" && insides.MethodToCome(objects[r.from], r.name) >= 0:
+			continue // it is bounded when it is made
 		case r.from < 0:
 			v, roots = roots[0], roots[1:]
 		case r.symbol != nil:

@@ -187,8 +187,20 @@ type primordials struct {
 	raw         []rawPrimordial // by number
 }
 
-// rawPrimordial is a function that was captured; owner is nil for one of a prototype.
-type rawPrimordial struct{ fn, owner *goja.Object }
+// rawPrimordial is a function that was captured; owner is nil for one of a prototype. Until fn is
+// made it is the method toCome of holder.
+type rawPrimordial struct {
+	fn, owner, holder *goja.Object
+	toCome            string
+}
+
+// made is the function. What has not been made has not been changed either.
+func (r *rawPrimordial) made() *goja.Object {
+	if r.fn == nil && r.holder != nil {
+		r.holder.Get(r.toCome)
+	}
+	return r.fn
+}
 
 // capture takes what the list names, of classes and of others.
 func (p *primordials) capture(others *goja.Object) {
@@ -205,7 +217,10 @@ func (p *primordials) capture(others *goja.Object) {
 		for i := range c.members {
 			m := &c.members[i]
 			raw := &p.raw[m.number]
-			if raw.fn = m.of(p.engine.vm, owner); raw.fn == nil { // where goja's properties are not known
+			if m.symbol == nil && insides.MethodToCome(owner, m.key) >= 0 {
+				raw.holder, raw.toCome = owner, m.key
+				p.engine.Builtins.When(owner, m.key, func(fn *goja.Object) { raw.fn = fn })
+			} else if raw.fn = m.of(p.engine.vm, owner); raw.fn == nil { // where goja's properties are not known
 				p.made.Set(m.name, p.ask(p.give, p.engine.vm.ToValue(m.name)))
 			}
 			if c.owner == c.class {
@@ -250,7 +265,7 @@ func (p *primordials) Get(name string) goja.Value {
 	}
 	var v goja.Value
 	_, numbers := captured()
-	if number, ok := numbers[name]; ok && p.raw[number].fn != nil {
+	if number, ok := numbers[name]; ok && p.raw[number].made() != nil {
 		raw := &p.raw[number]
 		args := []goja.Value{raw.fn}
 		if raw.owner != nil {

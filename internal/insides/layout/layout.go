@@ -127,3 +127,17 @@ func (l *Look) mirrored(t reflect.Type) string {
 	}
 	return t.String()
 }
+
+// Places appends the places, from base, of the members of one type in a struct and in those that
+// it contains.
+func Places(t, of reflect.Type, base uintptr, list []uintptr) []uintptr {
+	for i := range t.NumField() {
+		switch f := t.Field(i); {
+		case f.Type == of:
+			list = append(list, base+f.Offset)
+		case f.Type.Kind() == reflect.Struct:
+			list = Places(f.Type, of, base+f.Offset, list)
+		}
+	}
+	return list
+}

@@ -22,13 +22,15 @@ func Guard(e *engine.Engine, holder *goja.Object, name string, check func(c *goj
 // Wrap replaces what a method does; its function object stays the same, if goja
 // can be looked into; if not, another function takes its place.
 func Wrap(e *engine.Engine, holder *goja.Object, name string, fn func(c goja.FunctionCall, method insides.Function) goja.Value) {
-	old, ok := holder.Get(name).(*goja.Object)
-	if !ok {
-		return // a method that goja does not have
-	}
-	if insides.Amend(old, fn) {
-		return
-	}
+	e.Builtins.When(holder, name, func(old *goja.Object) {
+		if !insides.Amend(old, fn) {
+			replace(e, holder, name, old, fn)
+		}
+	})
+}
+
+// replace is Wrap where goja cannot be looked into.
+func replace(e *engine.Engine, holder *goja.Object, name string, old *goja.Object, fn func(c goja.FunctionCall, method insides.Function) goja.Value) {
 	if old.Get("prototype") != nil {
 		return // a class, which a function in its place would not be: it stays goja's
 	}

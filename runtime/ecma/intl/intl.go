@@ -10,8 +10,6 @@ import (
 	"sort"
 	"strings"
 
-	"minido.dev/minido/internal/insides"
-
 	"github.com/dop251/goja"
 	"golang.org/x/text/cases"
 	"golang.org/x/text/language"
@@ -69,8 +67,7 @@ func (p *Intl) Install() {
 		})
 	}
 	for name, upper := range map[string]bool{"toLocaleUpperCase": true, "toLocaleLowerCase": false} { // order-independent: each is its own method
-		method, _ := proto("String").Get(name).(*goja.Object)
-		insides.Amend(method, func(c goja.FunctionCall, method func(goja.FunctionCall) goja.Value) goja.Value {
+		e.Builtins.Amend(proto("String"), name, func(c goja.FunctionCall, method func(goja.FunctionCall) goja.Value) goja.Value {
 			if webidl.IsUndefined(c.Argument(0)) || webidl.IsMissing(c.This) {
 				return method(c)
 			}

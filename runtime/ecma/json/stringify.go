@@ -13,6 +13,7 @@ import (
 	"github.com/dop251/goja/unistring"
 
 	"minido.dev/minido/internal/insides"
+	"minido.dev/minido/internal/insides/scalars"
 	"minido.dev/minido/internal/insides/texts"
 	"minido.dev/minido/runtime/ecma/builtin"
 	"minido.dev/minido/runtime/engine"
@@ -299,13 +300,13 @@ func (s *stringifier) nested(o *goja.Object, at step) {
 const longText = 1 << 16
 
 // scalar writes a value for which a look is enough; false for any other.
-func (s *stringifier) scalar(v insides.Scalar) bool {
+func (s *stringifier) scalar(v scalars.Scalar) bool {
 	switch v.Kind {
-	case insides.ASCIIScalar:
+	case scalars.ASCII:
 		if text := v.ASCII(); len(text) >= longText {
 			s.fit(quotedASCII(text))
 		}
-	case insides.WideScalar:
+	case scalars.Wide:
 		if units := v.Units(); len(units) >= longText {
 			s.fit(quotedUnits(units))
 		}
@@ -332,23 +333,23 @@ func (s *stringifier) fit(units, bytes int) {
 }
 
 // scalar writes a value for which a look is enough; false for any other.
-func (t *writer) scalar(v insides.Scalar) bool {
+func (t *writer) scalar(v scalars.Scalar) bool {
 	switch v.Kind {
-	case insides.ASCIIScalar:
+	case scalars.ASCII:
 		t.quoteASCII(v.ASCII())
-	case insides.WideScalar:
+	case scalars.Wide:
 		t.quoteUnits(v.Units())
-	case insides.IntegerScalar:
+	case scalars.Integer:
 		t.bytes = strconv.AppendInt(t.bytes, v.Integer(), 10)
-	case insides.FloatScalar:
+	case scalars.Float:
 		if f := v.Float(); math.IsNaN(f) || math.IsInf(f, 0) {
 			t.ascii("null")
 		} else {
 			t.number(f)
 		}
-	case insides.BooleanScalar:
+	case scalars.Boolean:
 		t.bytes = strconv.AppendBool(t.bytes, v.Boolean())
-	case insides.NullScalar:
+	case scalars.Null:
 		t.ascii("null")
 	default:
 		return false
@@ -434,7 +435,7 @@ func (s *stringifier) object(object *goja.Object) {
 			}
 		}
 		s.count()
-		if scalar := s.e.Maker().Plain.Scalar(m.Value); s.replacer == nil && scalar.Kind != insides.NoScalar {
+		if scalar := s.e.Maker().Plain.Scalar(m.Value); s.replacer == nil && scalar.Kind != scalars.None {
 			s.begin(m.Name, empty)
 			s.scalar(scalar)
 			empty = false
