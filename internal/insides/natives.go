@@ -136,11 +136,8 @@ func (b *builtins) make(vm *goja.Runtime, m *templates.Method) goja.Value {
 }
 
 // AdoptMethods has the methods of goja's large built-in objects made in one piece, when they are first touched, and told
-// to the runtime's Joiner. It is how many there are. No program may have run in the runtime.
-func AdoptMethods(vm *goja.Runtime) int {
-	theBuiltins().Adopt(vm)
-	return theBuiltins().Methods
-}
+// to the runtime's Joiner. It is how many there are: none in a process's first runtime. No program may have run in this one.
+func AdoptMethods(vm *goja.Runtime) int { return theBuiltins().Adopt(vm) }
 
 // MethodToCome is the number of a method that has not been made, -1 if it has, or is none of those.
 func MethodToCome(o *goja.Object, name string) int {

@@ -6,9 +6,12 @@
 package templates
 
 import (
+	"math/big"
 	"reflect"
 	"runtime"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"unsafe"
 
 	"github.com/dop251/goja"
@@ -35,7 +38,7 @@ type factories = map[unistring.String]func(*goja.Runtime) goja.Value
 // Method is a built-in method: in each runtime a function of its own, of the same Go code.
 // Immutable.
 type Method struct {
-	Number int // less than Templates.Methods
+	Number int // less than what Adopt says
 	Name   string
 	Length int
 	code   uintptr // of a method value of the runtime
@@ -62,15 +65,21 @@ type Inside struct {
 	Make func(vm *goja.Runtime, m *Method) goja.Value
 }
 
-// Templates are those of a process. Immutable.
+// Templates are those of a process. Safe for concurrent use.
 type Templates struct {
-	Known   bool
-	Methods int // how many there are
+	Known  bool
+	in     Inside
+	places []place // by kind of implementation
+	asked  atomic.Bool
+	made   func() *made // at the first call
+	last   atomic.Pointer[made]
+}
 
-	in      Inside
-	places  []place                                    // by kind of implementation
+// made are our templates. Immutable.
+type made struct {
+	methods int                                        // how many there are
 	numbers map[*template]map[unistring.String]*Method // by our templates
-	ours    []*template                                // by holders
+	ours    []*template                                // by holders; nil for what goja has no template of
 }
 
 // holders are the objects that have a template, by their ways from the global object: names of
@@ -95,31 +104,53 @@ func holder(vm *goja.Runtime, way []string) *goja.Object {
 	return o
 }
 
-// Learn learns the templates.
+// Learn learns where templates are, and tries one. Ours are made when they are needed.
 func Learn(l *layout.Look, in Inside) *Templates {
-	t := &Templates{in: in, numbers: map[*template]map[unistring.String]*Method{}}
+	t := &Templates{in: in}
+	t.made = sync.OnceValue(func() *made { return t.make(holders) })
 	vm := goja.New()
-	for _, way := range holders {
+	for _, way := range [][]string{{}, {"BigInt"}, {"Array", "prototype"}} { // of each kind
 		o := holder(vm, way)
 		if !l.Is(strings.Join(append([]string{"globalThis"}, way...), "."), "an object", o != nil) {
 			return &Templates{}
 		}
-		at := t.at(o)
-		if at == nil {
-			t.places = append(t.places, place{selfOf(o).table, offset(l, in.Implementation(o))})
-			at = t.at(o)
-		}
-		if !l.Known() {
-			return &Templates{}
-		}
-		t.ours = append(t.ours, t.learn(*at, vm))
+		t.places = append(t.places, place{selfOf(o).table, offset(l, in.Implementation(o))})
 	}
-	l.Is("the templates of goja's built-in objects", "200 methods or more", t.Methods >= 200)
-	l.Is("a runtime that has ours", "the same methods as another", l.Known() && t.alike())
+	l.Is("a method of a runtime that has our template", "as another's", l.Known() && t.tried(vm))
 	if t.Known = l.Known(); !t.Known {
 		return &Templates{}
 	}
 	return t
+}
+
+// tried tries a small template.
+func (t *Templates) tried(vm *goja.Runtime) bool {
+	way := [][]string{{"BigInt"}}
+	m := t.make(way)
+	o := holder(vm, way[0])
+	*t.at(o) = m.ours[0]
+	fn, _ := o.Get("asIntN").(*goja.Object)
+	call, callable := goja.AssertFunction(fn)
+	if m.methods < 2 || !callable || o.Get("asIntN") != goja.Value(fn) || fn.Get("name").String() != "asIntN" || fn.Get("length").ToInteger() != 2 || fn.Get("prototype") != nil {
+		return false
+	}
+	v, err := call(goja.Undefined(), vm.ToValue(8), vm.ToValue(big.NewInt(255)))
+	return err == nil && v.String() == "-1" && len(o.Keys()) == 0 && o.Delete("asIntN") == nil && o.Get("asIntN") == nil
+}
+
+// make makes ours of the templates of some holders.
+func (t *Templates) make(ways [][]string) *made {
+	m, vm := &made{numbers: map[*template]map[unistring.String]*Method{}}, goja.New()
+	for _, way := range ways {
+		var ours *template
+		if o := holder(vm, way); o != nil {
+			if at := t.at(o); at != nil {
+				ours = t.copied(m, *at, vm)
+			}
+		}
+		m.ours = append(m.ours, ours)
+	}
+	return m
 }
 
 // place is where implementations of a kind have their template.
@@ -155,19 +186,21 @@ func offset(l *layout.Look, kind reflect.Type) uintptr {
 	return offset
 }
 
-// learn makes our template of one of goja's.
-func (t *Templates) learn(theirs *template, vm *goja.Runtime) *template {
+// copied is our template for one of goja's.
+func (t *Templates) copied(m *made, theirs *template, vm *goja.Runtime) *template {
 	props, ours, numbers := *(*factories)(unsafe.Pointer(&theirs.props)), factories{}, map[unistring.String]*Method{}
 	for _, name := range theirs.propNames {
 		factory := props[name]
 		ours[name] = factory
-		if m := t.method(factory, vm); m != nil {
-			numbers[name], ours[name] = m, func(vm *goja.Runtime) goja.Value { return t.in.Make(vm, m) }
+		if method := t.method(factory, vm); method != nil {
+			method.Number = m.methods
+			m.methods++
+			numbers[name], ours[name] = method, func(vm *goja.Runtime) goja.Value { return t.in.Make(vm, method) }
 		}
 	}
 	copied := *theirs
 	*(*factories)(unsafe.Pointer(&copied.props)) = ours
-	t.numbers[&copied] = numbers
+	m.numbers[&copied] = numbers
 	return &copied
 }
 
@@ -185,31 +218,7 @@ func (t *Templates) method(factory func(*goja.Runtime) goja.Value, vm *goja.Runt
 	if again, _, _, _ := t.in.Method(factory(vm)); again == fn {
 		return nil // it has several names
 	}
-	t.Methods++
-	return &Method{t.Methods - 1, name, length, code}
-}
-
-// alike reports whether a runtime that has ours is as another.
-func (t *Templates) alike() bool {
-	program := goja.MustCompile("", `const said = [];
-		for (const o of [globalThis, Object.getPrototypeOf(Uint8Array.prototype), Object, Object.prototype, Function.prototype, Array.prototype, String.prototype, Number, Number.prototype, BigInt, BigInt.prototype, Date, Date.prototype, Math, DataView.prototype])
-			for (const [name, d] of Object.entries(Object.getOwnPropertyDescriptors(o)))
-				said.push(name, d.writable, d.enumerable, d.configurable, typeof d.value, typeof d.get, d.value?.name, d.value?.length, typeof d.value === "function" && "prototype" in d.value);
-		said.push([3, 1].concat(2).sort().join(), "a-b".split("-").length, Math.max(1, 2), new Date(0).toISOString(), (255).toString(16), Array.prototype.values === [][Symbol.iterator]);
-		said.join()`, false)
-	var said [2]string
-	for i := range said {
-		vm := goja.New()
-		if i == 1 {
-			t.Adopt(vm)
-		}
-		v, err := vm.RunProgram(program)
-		if err != nil {
-			return false
-		}
-		said[i] = v.String()
-	}
-	return said[0] == said[1]
+	return &Method{Name: name, Length: length, code: code}
 }
 
 // at is where an object has its template, nil if it has none.
@@ -222,21 +231,32 @@ func (t *Templates) at(o *goja.Object) **template {
 	return nil
 }
 
-// Adopt has a runtime in which no program has run make its methods as ours do.
-func (t *Templates) Adopt(vm *goja.Runtime) {
-	for i, ours := range t.ours {
-		*t.at(holder(vm, holders[i])) = ours
+// Adopt has a runtime in which no program has run make its methods as ours do, and says how many
+// there are. A process's first runtime keeps goja's templates, and there are none: making ours takes longer
+// than they save there.
+func (t *Templates) Adopt(vm *goja.Runtime) int {
+	if !t.Known || !t.asked.Swap(true) {
+		return 0
 	}
+	m := t.made()
+	t.last.Store(m)
+	for i, ours := range m.ours {
+		if ours != nil {
+			*t.at(holder(vm, holders[i])) = ours
+		}
+	}
+	return m.methods
 }
 
 // Number is that of the method of this name, -1 if it is none of ours.
 func (t *Templates) Number(o *goja.Object, name string) int {
-	if !t.Known {
+	m := t.last.Load()
+	if m == nil {
 		return -1
 	}
 	if at := t.at(o); at != nil {
-		if m := t.numbers[*at][unistring.String(name)]; m != nil {
-			return m.Number
+		if method := m.numbers[*at][unistring.String(name)]; method != nil {
+			return method.Number
 		}
 	}
 	return -1
