@@ -10,7 +10,6 @@ import (
 	"github.com/dop251/goja"
 
 	"minido.dev/minido/internal/killpoint"
-	"minido.dev/minido/runtime/compat"
 	"minido.dev/minido/runtime/engine"
 	"minido.dev/minido/runtime/event"
 	"minido.dev/minido/runtime/isolate"
@@ -253,6 +252,7 @@ func (o *Object) Socket(ev SocketEvent, done func(error)) {
 		finished := false
 		forget := func() {}
 		ended := func() {}
+		handled := func() {}
 		finish := func() {
 			if finished {
 				return
@@ -261,13 +261,18 @@ func (o *Object) Socket(ev SocketEvent, done func(error)) {
 			forget()
 			ended()
 			o.done()
-			if ev.Message == nil && (ev.Err == nil || event.IsProtocolError(ev.Err)) {
-				o.sockets.closed(ev)
-			}
+			handled()
 			done(nil)
 		}
 		forget = o.ctx.AtDeath(func(error) { finish() })
 		e := o.realm.eng
+		if ev.Message == nil && (ev.Err == nil || event.IsProtocolError(ev.Err)) {
+			e.Turns.After(func() {
+				if handled = o.sockets.closed(ev); finished {
+					handled()
+				}
+			})
+		}
 		o.traced(traceSocket(ev), nil, func(inv *isolate.Invocation, end func()) {
 			ended = func() { inv.Returned(); end() }
 			report := func(reason goja.Value) {
@@ -311,37 +316,25 @@ func (o *sockets) callSocketHandler(ev SocketEvent) goja.Value {
 	return r.eng.Call(fn, o.instance, args...)
 }
 
-// closed forgets a socket whose close has been handled. Where the handler did
-// not answer the peer's Close frame, and answering is not left to it alone, the
-// frame is answered now: the handler itself still saw the socket CLOSING.
-func (o *sockets) closed(ev SocketEvent) {
+// closed forgets a socket at the end of the turn that has begun to handle its close. The
+// runtime answers the peer's Close frame at no compatibility date: where the handler does not,
+// the connection ends with the object. What is returned is to be called when the handler has
+// come to an end.
+func (o *sockets) closed(ev SocketEvent) (handled func()) {
 	o.opts.Sockets.remove(ev.Socket)
 	handle := o.handles[ev.Socket]
 	delete(o.handles, ev.Socket)
 	if o.ended || !ev.Clean || handle == nil {
-		return
+		return func() {}
 	}
-	answered := handle.SentClose()
-	if !answered && !o.realm.compat(compat.WebSocketAutoReplyToClose) {
-		return
-	}
-	// The answer waits for what the object has written. If the object dies before, its
-	// connection ends with it.
-	sock, code := ev.Socket.sock, ev.Code
+	sock := ev.Socket.sock
 	forget := o.ctx.AtDeath(func(error) {
 		sock.Bind(nil)
 		sock.Drop(1006, "", nil)
 	})
-	if answered {
-		o.ctx.Emit(forget)
-		return
+	return func() {
+		if handle.SentClose() && !o.ended {
+			o.ctx.Emit(forget) // the answer waits for what the object has written
+		}
 	}
-	handle.MarkSentClose()
-	if code == 1005 {
-		code = 0
-	}
-	o.ctx.Emit(func() {
-		forget()
-		_ = sock.Close(code, ev.Reason) // fails only if it is closed already
-	})
 }

@@ -54,6 +54,10 @@ export class Room extends DurableObject {
     this.ctx.storage.kv.put("closes", l);
     if (ws.deserializeAttachment()?.what === "answers") ws.close(code === 1005 ? 1000 : code, "answered");
     if (ws.deserializeAttachment()?.what === "closeThrows") throw new Error("in close");
+    if (ws.deserializeAttachment()?.what === "late") return scheduler.wait(5).then(() => {
+      this.ctx.storage.kv.put("late", [this.ctx.getWebSockets().length, ws.readyState].join());
+      ws.close(4003, "later");
+    });
   }
   webSocketError(ws, e) { this.ctx.storage.kv.put("error", [String(e), ws.readyState, this.ctx.getWebSockets().includes(ws)].join()); }
   closes() { const l = this.ctx.storage.kv.get("closes") ?? []; this.ctx.storage.kv.put("closes", []); return l; }
@@ -195,6 +199,31 @@ func TestSocketCloses(t *testing.T) {
 		w.Want(`{"ok":{"name":"TypeError","message":"Can't call WebSocket send() after close()."}}`, "Room/a/get", "err")
 		w.Call("Room/a/closes")
 	}
+}
+
+// The runtime does not answer the Close frame of a hibernatable socket (compared with workerd at
+// a date after 2026-04-07): where webSocketClose does not, the client waits until the object
+// ends. The socket is listed until the turn is over, and can be answered later.
+func TestUnansweredClose(t *testing.T) {
+	w := minidotest.NewWorker(t, socketWorker, minidotest.Options{Idle: 10 * time.Second})
+	c := room(w, "a/x")
+	c.Close(3001, "bye")
+	w.Advance(5 * time.Second)
+	if c.Closed != nil {
+		t.Fatalf("somebody answered: %+v", c.Closed)
+	}
+	w.Want(`{"ok":[[3001,"bye",true,2,true,"x"]]}`, "Room/a/closes")
+	w.Advance(time.Minute)
+	if c.Closed == nil || c.Closed.Clean || c.Closed.Code != 1006 {
+		t.Errorf("after the object has hibernated: %+v", c.Closed)
+	}
+	late := room(w, "a/late")
+	late.Close(3001, "bye")
+	w.Advance(time.Second)
+	if late.Closed == nil || late.Closed.Code != 4003 || late.Closed.Reason != "later" {
+		t.Errorf("an answer after an await: %+v", late.Closed)
+	}
+	w.Want(`{"ok":"0,2"}`, "Room/a/get", "late")
 }
 
 // After a violation of the protocol the object hears of an error and of no close, and the

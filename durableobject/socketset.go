@@ -1,6 +1,7 @@
 package durableobject
 
 import (
+	"errors"
 	"slices"
 	"sync"
 
@@ -176,6 +177,9 @@ func (h *HibernatableSocket) OnClose(code int, reason string, clean bool) {
 
 // OnError implements event.Receiver.
 func (h *HibernatableSocket) OnError(err error) {
+	if errors.Is(err, event.ErrPeerLost) {
+		return // webSocketClose tells
+	}
 	h.set.mu.Lock()
 	h.violated = h.violated || event.IsProtocolError(err)
 	wake := h.set.wake

@@ -49,6 +49,10 @@ func IsProtocolError(err error) bool {
 	return errors.As(err, &p)
 }
 
+// ErrPeerLost is what the end of a socket hears, before the loss of its connection, if the
+// other end was dropped while messages to it were under way. Only code of the same process hears it.
+var ErrPeerLost error = &Error{Name: "Error", Message: "Network connection lost.", Retryable: true}
+
 // ErrSocketClosed is returned by Send and Close on an end that has sent its
 // Close or has lost its peer.
 var ErrSocketClosed = errors.New("socket closed")

@@ -2,6 +2,7 @@ package world
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -342,7 +343,11 @@ func (s *Socket) end(code int, reason string, clean bool) {
 }
 
 // OnError implements event.Receiver.
-func (s *Socket) OnError(err error) { s.w.Note("client error %v", err) }
+func (s *Socket) OnError(err error) {
+	if !errors.Is(err, event.ErrPeerLost) { // of which a connection tells nothing
+		s.w.Note("client error %v", err)
+	}
+}
 
 // Send sends a message.
 func (s *Socket) Send(binary bool, data []byte) error {

@@ -4,6 +4,7 @@ import (
 	"github.com/dop251/goja"
 
 	"minido.dev/minido/runtime/compat"
+	"minido.dev/minido/runtime/ecma/builtin"
 	"minido.dev/minido/runtime/engine"
 	"minido.dev/minido/runtime/webidl"
 )
@@ -64,12 +65,21 @@ func (p *Events) fireError(v goja.Value) bool {
 	}
 	st.reporting = true
 	defer func() { st.reporting = false }()
-	ev := p.NewError("Uncaught "+p.Engine.Text(v), v)
+	ev := p.NewError(p.UncaughtText(v), v)
 	proceed, thrown := p.trusted(p.VM.GlobalObject(), ev, p.Engine.Uncaught.Reached)
 	if thrown != nil && !p.Enabled(compat.SpecCompliantDispatchExceptions) {
 		panic(thrown)
 	}
 	return !proceed
+}
+
+// UncaughtText is the message of the "error" event of an exception: V8's, which finds
+// neither name nor message in a DOMException.
+func (p *Events) UncaughtText(v goja.Value) string {
+	if obj, ok := v.(*goja.Object); ok && p.IsDOMException(obj) {
+		return "Uncaught "
+	}
+	return "Uncaught " + builtin.Show(p.Engine, v)
 }
 
 // Targets is the class EventTarget.

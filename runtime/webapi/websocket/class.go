@@ -67,10 +67,13 @@ func (p *Sockets) define() *engine.Class[*Handle] {
 		},
 		Methods: []engine.Method[*Handle]{
 			method("accept", func(h *Handle, call goja.FunctionCall) {
-				if _, ok := call.Argument(0).(*goja.Object); !ok && !webidl.IsMissing(call.Argument(0)) {
+				var halfOpen goja.Value
+				if options, ok := call.Argument(0).(*goja.Object); ok {
+					halfOpen = webidl.Present(options, "allowHalfOpen")
+				} else if !webidl.IsMissing(call.Argument(0)) {
 					p.BadArgument("WebSocket", "accept", 1, "AcceptOptions")
 				}
-				h.accept()
+				h.accept(halfOpen)
 			}),
 			method("send", func(h *Handle, call goja.FunctionCall) {
 				if len(call.Arguments) == 0 {

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync/atomic"
 
 	"github.com/dop251/goja"
 
@@ -74,10 +75,16 @@ type Handle struct {
 	giveUp     func(error)   // ends the attempt to connect
 	sentClose  bool          // close() was called, or answered for it
 	gotClose   bool
-	answered   bool // the peer's Close frame came before one was sent
-	lost       bool // the connection ended without one
-	failed     bool
-	violated   bool // the peer broke the protocol
+	halfOpen   bool         // the peer's Close frame is not answered by itself
+	answered   bool         // the peer's Close frame came before one was sent
+	lost       bool         // the connection ended without one
+	failed     bool         // there was an "error" event
+	violated   bool         // the peer broke the protocol
+	threw      bool         // a listener threw: nothing more is delivered
+	threwLate  bool         // a listener of "close" did
+	failing    bool         // and that is yet to be told
+	closing    bool         // listeners of "close" run
+	arriving   atomic.Int32 // messages that are on their way to a listener
 	url        string
 	protocol   string
 	connects   bool // it is a client that has reached its server
@@ -112,10 +119,6 @@ func (h *Handle) SentClose() bool { return h.sentClose }
 // MarkReceivedClose is called by who took the socket when the peer's Close
 // frame, or the loss of the connection, has arrived.
 func (h *Handle) MarkReceivedClose() { h.gotClose = true }
-
-// MarkSentClose is called by who took the socket when it answers the peer's
-// Close frame itself.
-func (h *Handle) MarkSentClose() { h.sentClose = true }
 
 // ReadyState is WebSocket.readyState.
 func (h *Handle) ReadyState() int {
@@ -206,7 +209,8 @@ func (p *Sockets) Couple(v goja.Value) *event.Socket {
 
 // accept begins to deliver events to JavaScript. The context stays alive until
 // the socket is closed.
-func (h *Handle) accept() {
+// halfOpen is the option allowHalfOpen, nil if it is not given.
+func (h *Handle) accept(halfOpen goja.Value) {
 	refuse := func(text string) { h.p.Engine.Throw("TypeError", "%s", text) }
 	switch h.state {
 	case socketConnecting:
@@ -219,10 +223,14 @@ func (h *Handle) accept() {
 		return
 	}
 	h.open()
+	if halfOpen != nil {
+		h.halfOpen = halfOpen.ToBoolean()
+	}
 }
 
 func (h *Handle) open() {
 	e, sock := h.p.Engine, h.Socket
+	h.halfOpen = !h.p.Enabled(compat.WebSocketAutoReplyToClose)
 	h.owner, h.frame, h.state = e.IO("accept"), e.Frame(), socketAccepted
 	h.owner.Hold()
 	h.op = e.StartOp("an open WebSocket").Connection().OnCancel(func(reason error) {
@@ -233,10 +241,10 @@ func (h *Handle) open() {
 
 // settle lets the context go once neither side will send any more. In workerd an end that
 // was closed by its peer, and has answered, then finds that the peer is gone, and says so in
-// an "error" event (api/web-socket.c++), but not
-// at a connection on which nothing but the Close frame came.
+// an "error" event (api/web-socket.c++), but not at a connection on which nothing but the
+// Close frame came, and not if a listener of the other end of a pair threw at the answer.
 func (h *Handle) settle() {
-	if h.op == nil || !h.failed && !h.lost && !(h.gotClose && h.sentClose) {
+	if h.op == nil || h.failing || h.closing || !h.failed && !h.lost && !(h.gotClose && h.sentClose) {
 		return
 	}
 	h.op.Drop()
@@ -246,13 +254,21 @@ func (h *Handle) settle() {
 		h.owner.Release()
 		return
 	}
-	e := h.p.Engine
-	h.owner.Emit(func() { // behind the answer, whose arrival is an event of the peer
-		e.Post(h.frame, "websocket error", func() {
-			h.dispatchError(e.Errors.New("Error", "Network connection lost."))
-			h.owner.Release()
-		})
+	h.behind(func() {
+		if !h.local() || !h.peer.threwLate {
+			h.dispatchError(h.p.Engine.Errors.FromGo(event.ErrPeerLost))
+		}
+		h.owner.Release()
 	})
+}
+
+// local reports whether the other end is one of the same isolate.
+func (h *Handle) local() bool { return h.peer != nil && h.peer.state == socketAccepted }
+
+// behind runs f as an event of its own, behind those of the peer that come of what has
+// been sent.
+func (h *Handle) behind(f func()) {
+	h.owner.Emit(func() { h.p.Engine.Post(h.frame, "websocket error", f) })
 }
 
 // socketReceiver posts what arrives to the loop.
@@ -261,8 +277,10 @@ type socketReceiver struct{ h *Handle }
 // OnMessage implements event.Receiver.
 func (r socketReceiver) OnMessage(m event.Message) {
 	h := r.h
+	h.arriving.Add(1)
 	h.p.Engine.Post(h.frame, cmp.Or(killpoint.Inherited(m.Cause), "websocket message"), func() {
-		if h.failed || h.lost {
+		h.arriving.Add(-1)
+		if h.failed || h.lost || h.threw {
 			return
 		}
 		var data goja.Value
@@ -282,7 +300,7 @@ func (r socketReceiver) OnMessage(m event.Message) {
 func (r socketReceiver) OnClose(code int, reason string, clean bool) {
 	h := r.h
 	h.p.Engine.Post(h.frame, "websocket close", func() {
-		if h.violated { // no event follows that error
+		if h.violated || h.threw { // no event follows that error
 			h.lost, h.gotClose = true, true
 			h.settle()
 			return
@@ -296,29 +314,59 @@ func (r socketReceiver) OnClose(code int, reason string, clean bool) {
 		}
 		reason = webidl.ValidUTF8([]byte(reason))
 		h.answered = clean && !h.sentClose
-		if h.answered && h.p.Enabled(compat.WebSocketAutoReplyToClose) {
+		if h.answered && !h.halfOpen {
 			h.emitClose(code, reason)
 		}
-		h.deliver(h.p.events.NewClose(code, reason, clean))
-		h.gotClose = true
+		h.closing = true
+		h.threwLate = !h.deliver(h.p.events.NewClose(code, reason, clean))
+		h.closing, h.gotClose = false, true
 		h.settle()
 	})
 }
 
-// deliver dispatches what has arrived. An exception of a listener is an "error" event
-// and the end of the connection (workerd: api/web-socket.c++, startReadLoop).
-func (h *Handle) deliver(ev *goja.Object) {
+// deliver dispatches what has arrived. An exception of a listener is an "error" event, behind
+// what the listener has sent, and the end of the connection, unless a listener of that event
+// throws, too (workerd: api/web-socket.c++, startReadLoop and reportError). It reports whether
+// none threw.
+func (h *Handle) deliver(ev *goja.Object) bool {
 	_, thrown := h.p.events.Deliver(h.obj, ev)
 	if thrown == nil {
-		return
+		return true
 	}
-	e, sock := h.p.Engine, h.Socket
-	if !e.Errors.Is(thrown) {
-		thrown = e.Errors.New("Error", e.Text(thrown))
+	thrown = h.crossed(thrown)
+	var lost error
+	if h.arriving.Load() > 0 {
+		lost = event.ErrPeerLost
 	}
-	h.dispatchError(thrown)
-	h.owner.Emit(func() { sock.Drop(1006, "", nil) })
-	h.settle()
+	h.threw, h.failing = true, true
+	h.behind(func() {
+		h.failing = false
+		sock := h.Socket
+		if h.dispatchError(thrown) {
+			h.owner.Emit(func() { sock.Drop(1006, "", lost) })
+		}
+		h.answered = false
+		h.settle()
+	})
+	return false
+}
+
+// crossed is what was thrown as the "error" event has it: it went through an exception of
+// workerd's, which takes a structured clone along.
+func (h *Handle) crossed(v goja.Value) goja.Value {
+	p := h.p
+	if _, ok := v.(*goja.Object); ok {
+		o := clone.Options{Mode: clone.RPC, EnhancedErrors: p.Enabled(compat.EnhancedErrorSerialization)}
+		var made goja.Value
+		if p.Engine.Try(func() {
+			if data, err := p.Clone.Serialize(v, o); err == nil {
+				made, _ = p.Clone.Deserialize(data, o)
+			}
+		}) == nil && made != nil {
+			return made
+		}
+	}
+	return p.Engine.Errors.New("Error", p.Engine.Text(v))
 }
 
 // OnError implements event.Receiver.
@@ -334,9 +382,14 @@ func (h *Handle) dispatchClose(code int, reason string, clean bool) {
 	h.p.events.Fire(h.obj, h.p.events.NewClose(code, reason, clean))
 }
 
-func (h *Handle) dispatchError(v goja.Value) {
+// dispatchError reports whether no listener threw. There is one such event at the most.
+func (h *Handle) dispatchError(v goja.Value) bool {
+	if h.failed {
+		return true
+	}
 	h.failed = true
-	h.p.events.Fire(h.obj, h.p.events.NewError("Uncaught "+h.p.Engine.Text(v), v))
+	_, thrown := h.p.events.Deliver(h.obj, h.p.events.NewError(h.p.events.UncaughtText(v), v))
+	return thrown == nil
 }
 
 // send is WebSocket.send: an output of the current context.
@@ -404,6 +457,9 @@ func (h *Handle) close(code, reason goja.Value) {
 		return
 	}
 	h.checkOpen()
+	if h.buffered > 0 && h.local() { // workerd sends both in one go, and looks for the peer before
+		h.answered = false
+	}
 	h.emitClose(n, text)
 	h.settle()
 }

@@ -87,6 +87,76 @@ func TestWebSocketPair(t *testing.T) {
 	w.Said(`["newx",1005,"",true]`)
 }
 
+// How two ends of a pair close, and what they hear when a listener throws (compared with
+// workerd): who allows half-open connections answers by itself; an exception is an "error" event
+// behind what the listener sent, and the end of the connection.
+func TestWebSocketPairCloses(t *testing.T) {
+	const (
+		begin    = `["server close 3001 bye true `
+		answered = `client close 3001 bye true 3","server `
+		lost     = `error Uncaught Error: Network connection lost. 3"]`
+		dropped  = `client close 1006 WebSocket disconnected without sending Close frame. false `
+	)
+	cases := []struct{ accept, server, client, want string }{
+		{``, ``, `c.close(3001, "bye")`, begin + `3","` + answered + lost},
+		{`{ allowHalfOpen: false }`, ``, `c.close(3001, "bye")`, begin + `3","` + answered + lost},
+		{`{ allowHalfOpen: true }`, ``, `c.close(3001, "bye")`, begin + `2"]`},
+		{`{ allowHalfOpen: 1 }`, `s.addEventListener("close", () => s.close(4001, "own"))`, `c.close(3001, "bye")`, begin + `2","client close 4001 own true 3","server ` + lost},
+		{`{ allowHalfOpen: true }`, `s.addEventListener("close", () => { s.send("after"); s.close(4001, "own") })`, `c.close(3001, "bye")`, begin + `2","client message after 2","client close 4001 own true 3"]`},
+		{``, `s.addEventListener("close", () => { throw new TypeError("boom") })`, `c.close(3001, "bye")`, begin + `3","` + answered + `error Uncaught TypeError: boom 3"]`},
+		{`{ allowHalfOpen: true }`, `s.addEventListener("close", () => { throw new TypeError("boom") })`, `c.close(3001, "bye")`, begin + `2","server error Uncaught TypeError: boom 3","` + dropped + `2"]`},
+		{`{ allowHalfOpen: true }`, `s.addEventListener("close", () => { s.close(4004, "x"); throw new TypeError("boom") })`, `c.close(3001, "bye")`,
+			begin + `2","client close 4004 x true 3","server error Uncaught TypeError: boom 3"]`},
+		{``, `s.addEventListener("message", () => { throw new TypeError("boom") })`, `c.send("1")`, `["server message 1 1","server error Uncaught TypeError: boom 3","` + dropped + `1"]`},
+		{``, `s.addEventListener("message", () => { throw new TypeError("boom") })`, `c.send("1"); c.send("2")`,
+			`["server message 1 1","server error Uncaught TypeError: boom 3","client error Uncaught Error: Network connection lost. 3","` + dropped + `3"]`},
+		{``, `s.addEventListener("message", () => { s.send("reply"); throw new TypeError("boom") })`, `c.send("1")`,
+			`["server message 1 1","client message reply 1","server error Uncaught TypeError: boom 3","` + dropped + `1"]`},
+		{``, `s.addEventListener("message", () => { s.close(4000, "srv"); throw new TypeError("boom") })`, `c.send("1")`,
+			`["server message 1 1","client close 4000 srv true 3","server error Uncaught TypeError: boom 3","client ` + lost},
+		{``, `s.addEventListener("message", () => { throw new TypeError("boom") }); s.addEventListener("error", () => { throw new RangeError("again") })`, `c.send("1")`,
+			`["server message 1 1","server error Uncaught TypeError: boom 3"]`},
+		{``, `s.addEventListener("message", () => { s.send("reply"); throw new TypeError("boom") }); c.addEventListener("message", () => { throw new TypeError("mine") })`, `c.send("1")`,
+			`["server message 1 1","client message reply 1","server error Uncaught TypeError: boom 3","client error Uncaught TypeError: mine 3"]`},
+	}
+	w := webapitest.New(t)
+	w.Run(pairHelper)
+	w.Run(`globalThis.watch = (ws, name, log) => { for (const t of ["message", "close", "error"]) ws.addEventListener(t, (e) => log.push([name, t, ...(t === "message" ? [e.data] : t === "close" ? [e.code, e.reason, e.wasClean] : [e.message]), ws.readyState].join(" "))) }`)
+	for _, c := range cases {
+		w.Run(`const [c, s] = pair(), log = []; s.accept(` + c.accept + `); c.accept(); watch(s, "server", log); watch(c, "client", log);
+			` + c.server + `; ` + c.client + `; for (let i = 0; i < 5; i++) await new Promise((r) => setTimeout(r, 1)); say(JSON.stringify(log))`)
+		w.Logs = nil // the exceptions
+		w.Said(c.want)
+	}
+	if len(w.Context.Ops()) != 3 || w.Context.Held() != 3 { // both ends of the half-open pair, and the client whose peer threw twice
+		t.Errorf("%d operations, %d holds", len(w.Context.Ops()), w.Context.Held())
+	}
+}
+
+// What was thrown arrives in the "error" event as the structured clone that workerd passes on,
+// or as an Error with its text.
+func TestWebSocketThrownValues(t *testing.T) {
+	w := webapitest.New(t)
+	w.Run(pairHelper)
+	for thrown, want := range map[string]string{
+		`"text"`:                 `Uncaught Error: text Error {} text`,
+		`null`:                   `Uncaught Error: null Error {} null`,
+		`Symbol("s")`:            `Uncaught Error: Symbol(s) Error {} Symbol(s)`,
+		`{ a: 1 }`:               `Uncaught #<Object> Object {"a":1} undefined`,
+		`[1, 2]`:                 `Uncaught [object Array] Array [1,2] undefined`,
+		`new class { x = 1 }()`:  `Uncaught #<Object> Object {"x":1} undefined`,
+		`new Date(0)`:            `Uncaught [object Date] Date "1970-01-01T00:00:00.000Z" undefined`,
+		`new TypeError("boom")`:  `Uncaught TypeError: boom TypeError {} boom`,
+		`new DOMException("dm")`: `Uncaught  DOMException dm`,
+		`new class extends Error { name = "Own"; code = 7 }("mine")`: `Uncaught Own: mine Error {"name":"Own","code":7} mine`,
+	} {
+		w.Run(`const [c, s] = pair(); s.accept(); c.accept(); s.onerror = (e) => say([e.message, e.error.constructor.name, ...(e.error instanceof DOMException ? [] : [JSON.stringify(e.error)]), e.error.message ?? "undefined"].join(" "));
+			s.onmessage = () => { throw ` + thrown + ` }; c.send("1"); for (let i = 0; i < 3; i++) await new Promise((r) => setTimeout(r, 1))`)
+		w.Logs = nil // the exception
+		w.Said(want)
+	}
+}
+
 // socketPeer is the other side of a socket, outside of the isolate.
 type socketPeer struct{ got []string }
 
