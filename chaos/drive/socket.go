@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"sync/atomic"
+	"time"
 
 	"github.com/coder/websocket"
 
@@ -144,15 +146,26 @@ func (k *Socket) Receive(ctx context.Context) (Frame, error) {
 	return Frame{Text: string(data)}, nil
 }
 
-// Close ends the connection with a Close frame and waits for the server's.
+// closeWait is how long a client waits for the server's Close frame, of the session's clock. A
+// hibernatable socket whose handler does not call close() is never answered; browsers and
+// Node.js then hang up, too, after some seconds.
+const closeWait = time.Second
+
+// Close ends the connection with a Close frame and waits for the server's, for closeWait at
+// the most: then it hangs up.
 //
 // # Errors
 //
-// agentrpc.ErrLost if the connection has ended already, or the answer did not
-// come.
+// agentrpc.ErrLost if the connection has ended already, or ends before the answer.
 func (k *Socket) Close(code int, reason string) error {
 	k.end(fmt.Sprintf("%s: %d %s", history.ByClient, code, reason))
-	if err := k.conn.Close(websocket.StatusCode(code), reason); err != nil {
+	var hungUp atomic.Bool
+	timer := k.session.scheduler.Clock().AfterFunc(closeWait, func() {
+		hungUp.Store(true)
+		_ = k.conn.CloseNow() // it may have ended already
+	})
+	defer timer.Stop()
+	if err := k.conn.Close(websocket.StatusCode(code), reason); err != nil && !hungUp.Load() {
 		return fmt.Errorf("%w: %w", agentrpc.ErrLost, err)
 	}
 	return nil

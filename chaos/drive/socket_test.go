@@ -2,6 +2,7 @@ package drive
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"strings"
 	"testing"
@@ -47,5 +48,39 @@ func TestSocketThatIsGivenUp(t *testing.T) {
 	events := h.Events()
 	if last := events[len(events)-1]; last.Kind != history.Close || !strings.HasPrefix(last.Text, history.ByClient) {
 		t.Errorf("the end is %s %q", last.Kind, last.Text)
+	}
+}
+
+// deaf is a connection whose server answers no Close frame.
+type deaf struct {
+	agentrpc.Conn
+	began, over chan struct{}
+}
+
+func (d deaf) Close(websocket.StatusCode, string) error {
+	close(d.began)
+	<-d.over
+	return errors.New("failed to read the answer")
+}
+func (d deaf) CloseNow() error     { close(d.over); return nil }
+func (d deaf) SetReadLimit(int64) {}
+
+// A client whose Close frame is not answered hangs up, which is no failure of the call.
+func TestUnansweredClose(t *testing.T) {
+	c := clock.NewVirtual(time.Unix(0, 0))
+	s := NewSession(history.NewRecorder(c, nil), sched.NewSeeded(c, entropy.NewSeeded(1)), time.Hour)
+	conn := deaf{began: make(chan struct{}), over: make(chan struct{})}
+	s.Over(func(context.Context, string, http.Header) (agentrpc.Conn, *http.Response, error) { return conn, nil, nil }, nil)
+	s.Connect("http://127.0.0.1:1")
+	socket, err := s.OpenSocket(t.Context(), "/", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	closed := make(chan error)
+	go func() { closed <- socket.Close(1000, "") }()
+	<-conn.began
+	c.Advance(closeWait)
+	if err := <-closed; err != nil {
+		t.Errorf("the call failed: %v", err)
 	}
 }

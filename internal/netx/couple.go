@@ -22,6 +22,8 @@ type CoupleOptions struct {
 	Points *killpoint.Points
 	// MaxQueued bounds the outbound queue in bytes, MaxQueuedBytes if 0.
 	MaxQueued int
+	// Client says that the connection leads to a server, and not to a client.
+	Client bool
 }
 
 // Coupling carries messages between a network connection and one end of an
@@ -70,7 +72,9 @@ func NewCoupling(conn *Conn, end *event.Socket, o CoupleOptions) *Coupling {
 		o.MaxQueued = MaxQueuedBytes
 	}
 	c := &Coupling{conn: conn, end: end, opts: o}
-	end.Connect()
+	if !o.Client {
+		end.Connect()
+	}
 	end.Bind(c)
 	return c
 }

@@ -12,6 +12,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"runtime"
 	"strings"
 	"sync"
@@ -409,6 +410,36 @@ func TestRealWebSocket(t *testing.T) {
 		}
 		if err := wait(t, "the server's end", closed); websocket.CloseStatus(err) != 4000 {
 			t.Errorf("%v", err)
+		}
+	}
+}
+
+// Whoever answers a handshake in another way than it has to gets KJ's 502 (compared with workerd).
+func TestRealWebSocketFaults(t *testing.T) {
+	d, base := upstream(t, false, nil, func(w http.ResponseWriter, r *http.Request) {
+		conn, buffer, err := w.(http.Hijacker).Hijack()
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		defer conn.Close()
+		lines, _ := url.QueryUnescape(r.URL.RawQuery)
+		fmt.Fprintf(buffer, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\n%s\r\n", lines)
+		buffer.Flush()
+	})
+	for lines, want := range map[string]string{
+		"":                       "missing Upgrade header.",
+		"Upgrade: other\r\n":     "incorrect Upgrade header: expected 'websocket', got 'other'.",
+		"Upgrade: websocket\r\n": "missing Sec-WebSocket-Accept header.",
+		"Upgrade: WebSocket\r\nSec-WebSocket-Accept: xxx\r\n": "incorrect Sec-WebSocket-Accept header: expected '",
+	} {
+		resp, err := do(t, d, &event.Request{URL: base + "/?" + url.QueryEscape(lines), Upgrade: true})
+		if err != nil || resp.Status != 502 || resp.Socket != nil || resp.StatusText != "Bad Gateway" {
+			t.Errorf("%q: %+v %v", lines, resp, err)
+			continue
+		}
+		if text, err := readAll(t, resp.Body); err != nil || !strings.HasPrefix(text, "Server failed WebSocket handshake: "+want) {
+			t.Errorf("%q: %q %v", lines, text, err)
 		}
 	}
 }

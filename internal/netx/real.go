@@ -113,7 +113,7 @@ func (d *Real) exchange(ctx context.Context, req *event.Request) (*event.Respons
 		URL:        req.URL,
 	}
 	if resp.StatusCode == http.StatusSwitchingProtocols {
-		return out, d.upgraded(req, hr, resp, out)
+		return d.upgraded(req, hr, resp, out), nil
 	}
 	if null := req.Method == http.MethodHead || NullBody(resp.StatusCode); null || resp.ContentLength == 0 {
 		resp.Body.Close() // nothing is in it
@@ -252,19 +252,31 @@ func NullBody(status int) bool {
 // handshakeKey is a name in workerd's spelling, which is not Go's.
 var handshakeKey, _ = event.Field{Name: "sec-websocket-key"}.Line()
 
-// upgraded turns a 101 into a socket.
-func (d *Real) upgraded(req *event.Request, hr *http.Request, resp *http.Response, out *event.Response) error {
+// upgraded turns a 101 into a socket, or into KJ's answer for one that is not valid
+// (capnproto, c++/src/kj/compat/http.c++).
+func (d *Real) upgraded(req *event.Request, hr *http.Request, resp *http.Response, out *event.Response) *event.Response {
 	rwc, ok := resp.Body.(io.ReadWriteCloser)
-	if !ok || !req.Upgrade || !hasToken(resp.Header, "Upgrade", "websocket") ||
-		resp.Header.Get("Sec-Websocket-Accept") != acceptKey(hr.Header[handshakeKey][0]) {
+	fault := ""
+	switch upgrade, accept := resp.Header.Get("Upgrade"), resp.Header.Get("Sec-Websocket-Accept"); {
+	case !ok || !req.Upgrade || upgrade == "":
+		fault = "missing Upgrade header"
+	case !strings.EqualFold(upgrade, "websocket"):
+		fault = fmt.Sprintf("incorrect Upgrade header: expected 'websocket', got '%s'", upgrade)
+	case accept == "":
+		fault = "missing Sec-WebSocket-Accept header"
+	case accept != acceptKey(hr.Header[handshakeKey][0]):
+		fault = fmt.Sprintf("incorrect Sec-WebSocket-Accept header: expected '%s', got '%s'", acceptKey(hr.Header[handshakeKey][0]), accept)
+	}
+	if fault != "" {
 		resp.Body.Close()
-		return &event.Error{Name: "Error", Message: "WebSocket connection failed: the server's answer to the handshake is not valid"}
+		return &event.Response{Status: http.StatusBadGateway, StatusText: "Bad Gateway", URL: out.URL,
+			Body: event.Bytes([]byte("Server failed WebSocket handshake: " + fault + "."))}
 	}
 	mine, theirs := event.NewSocketPair()
 	out.Socket = theirs
-	c := NewCoupling(NewConn(rwc, nil, d.opts.Entropy), mine, CoupleOptions{Spawn: d.opts.Scheduler.Go, Points: d.opts.Points})
+	c := NewCoupling(NewConn(rwc, nil, d.opts.Entropy), mine, CoupleOptions{Spawn: d.opts.Scheduler.Go, Points: d.opts.Points, Client: true})
 	sched.Attend(d.opts.Scheduler, "websocket reader", c.Run)
-	return nil
+	return out
 }
 
 // FromHTTP converts a header: names in order, the values of each in theirs.

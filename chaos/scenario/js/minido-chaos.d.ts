@@ -56,6 +56,7 @@ declare module "minido:chaos" {
     send(data: unknown): Promise<void>;
     /** The next frame: its text, or the server's Close frame. */
     receive(): Promise<{ text?: string; closed?: boolean; code?: number; reason?: string }>;
+    /** Sends a Close frame and waits for the server's, for a second at the most: then it hangs up. */
     close(code?: number, reason?: string): Promise<void>;
   }
 

@@ -33,6 +33,17 @@ type Route struct {
 	Cause string
 }
 
+// NetworkError is Error of the network, whose losses come from another process in the reference.
+func NetworkError(e *engine.Engine, err error) goja.Value {
+	var ev *event.Error
+	if errors.As(err, &ev) && ev.Retryable && !errors.Is(err, event.ErrPeerLost) {
+		remote := *ev
+		remote.Remote = true
+		err = &remote
+	}
+	return Error(e, err)
+}
+
 // Error is the JavaScript value of a failed exchange.
 func Error(e *engine.Engine, err error) goja.Value {
 	var ex *goja.Exception

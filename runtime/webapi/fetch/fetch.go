@@ -74,7 +74,7 @@ func New(r *webidl.Realm, parts Parts, through exchange.Exchange) *Fetch {
 func (p *Fetch) Do(input, init goja.Value) goja.Value {
 	return p.DoBy(input, init, exchange.Route{
 		Through: p.through, Network: true, Emit: func(release func(), _ func(error)) { p.Engine.Current().Emit(release) },
-		Failure: func(err error) goja.Value { return exchange.Error(p.Engine, err) }, Cause: "fetch",
+		Failure: func(err error) goja.Value { return exchange.NetworkError(p.Engine, err) }, Cause: "fetch",
 	})
 }
 
@@ -149,14 +149,20 @@ func (a *abortableExchange) watch(op *engine.Op, cancel func(error)) {
 // fail ends the watch: there is no response.
 func (a *abortableExchange) fail() { a.unlisten() }
 
-// response ends the watch and makes the Response object, whose body the signal
+// response ends the watch and makes the Response object, whose body or socket the signal
 // can still break off.
 func (a *abortableExchange) response(resp *event.Response) goja.Value {
 	a.unlisten()
 	if a.signal != nil && resp.Body != nil {
 		resp.Body = a.p.abortableBody(resp.Body, a.signal)
 	}
-	return a.p.ResponseFromEvent(resp)
+	made := a.p.ResponseFromEvent(resp)
+	if a.signal != nil && resp.Socket != nil {
+		r, _ := a.p.Engine.Attached(made).(*Response)
+		h, _ := a.p.sockets.Of(r.socket)
+		a.signal.OnAbort(h.Abort)
+	}
+	return made
 }
 
 // exchange sends a request and gives the promise of its response.

@@ -115,6 +115,13 @@ func (p *Fetch) requestEvent(r *Request) *event.Request {
 		p.Engine.Throw("TypeError", "%s", textBodyUsed)
 	}
 	ev.Body = p.takeBody(&r.body, streams.Way{})
+	if ev.Upgrade { // workerd asks for a WebSocket whatever the method is, and without a body
+		ev.Method = "GET"
+		if ev.Body != nil {
+			ev.Body.Cancel(event.ErrCanceled)
+			ev.Body = nil
+		}
+	}
 	return ev
 }
 

@@ -178,8 +178,9 @@ func (p *Sockets) connectSocket(obj *goja.Object, target, protocols goja.Value) 
 
 func (p *Sockets) subprotocols(v goja.Value, refuse func(string)) []string {
 	var names []string
-	switch list := v.(type) {
-	case *goja.Object:
+	list, _ := v.(*goja.Object)
+	switch {
+	case list != nil && !webidl.IsMissing(list.GetSymbol(goja.SymIterator)):
 		p.VM.ForOf(list, func(item goja.Value) bool {
 			name := item.String()
 			if !wsToken(name) {
@@ -241,7 +242,7 @@ func (h *Handle) connect(req *event.Request) {
 		return
 	}
 	h.owner.Emit(func() {
-		if !h.sentClose {
+		if h.state == socketConnecting {
 			e.In(frame, func() { cancel = p.through(req, answer) })
 		}
 	})
@@ -250,7 +251,7 @@ func (h *Handle) connect(req *event.Request) {
 func (h *Handle) connected(resp *event.Response, err error) {
 	if err != nil {
 		h.gotClose, h.sentClose = true, true
-		h.dispatchError(exchange.Error(h.p.Engine, err))
+		h.dispatchError(exchange.NetworkError(h.p.Engine, err))
 		h.dispatchClose(1006, "Failed to establish websocket connection", false)
 		return
 	}
@@ -261,5 +262,12 @@ func (h *Handle) connected(resp *event.Response, err error) {
 	}
 	h.Socket, h.connects, h.protocol = resp.Socket, true, resp.Header.Get("sec-websocket-protocol")
 	h.open()
-	h.p.events.Fire(h.obj, h.p.events.New("open"))
+	if _, thrown := h.p.events.Deliver(h.obj, h.p.events.New("open")); thrown != nil { // as if there had been no answer
+		h.threw = true
+		h.dispatchError(h.crossed(thrown))
+		h.dispatchClose(1006, "Failed to establish websocket connection", false)
+		sock := h.Socket
+		h.owner.Emit(func() { sock.Drop(1006, "", nil) })
+		h.settle()
+	}
 }

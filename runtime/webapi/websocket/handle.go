@@ -4,7 +4,6 @@ package websocket
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"strings"
 	"sync/atomic"
@@ -84,6 +83,7 @@ type Handle struct {
 	threwLate  bool         // a listener of "close" did
 	failing    bool         // and that is yet to be told
 	closing    bool         // listeners of "close" run
+	aborted    goja.Value   // why the signal of its fetch ended it; nil if it did not
 	arriving   atomic.Int32 // messages that are on their way to a listener
 	url        string
 	protocol   string
@@ -226,6 +226,9 @@ func (h *Handle) accept(halfOpen goja.Value) {
 	if halfOpen != nil {
 		h.halfOpen = halfOpen.ToBoolean()
 	}
+	if h.aborted != nil {
+		h.tellAborted()
+	}
 }
 
 func (h *Handle) open() {
@@ -351,6 +354,34 @@ func (h *Handle) deliver(ev *goja.Object) bool {
 	return false
 }
 
+// Abort ends the connection for a signal's reason, as the fetch is aborted whose response the
+// socket came with: that of abort() without a reason is a lost connection, another one an
+// "error" event.
+func (h *Handle) Abort(reason goja.Value) {
+	if h.state == socketReleased || h.failed || h.lost || h.threw || h.gotClose && h.sentClose {
+		return
+	}
+	sock := h.Socket
+	h.p.Engine.Current().Emit(func() { sock.Drop(1006, "", nil) })
+	h.aborted = h.crossed(reason)
+	if h.state == socketAccepted {
+		h.tellAborted()
+	}
+}
+
+// tellAborted tells the listeners of it.
+func (h *Handle) tellAborted() {
+	if obj, ok := h.aborted.(*goja.Object); ok && h.p.IsDOMException(obj) && obj.Get("name").String() == "AbortError" {
+		socketReceiver{h}.OnClose(1006, "", false)
+		return
+	}
+	h.p.Engine.Post(h.frame, "websocket error", func() {
+		h.threw = true // no event follows
+		h.dispatchError(h.aborted)
+		h.settle()
+	})
+}
+
 // crossed is what was thrown as the "error" event has it: it went through an exception of
 // workerd's, which takes a structured clone along.
 func (h *Handle) crossed(v goja.Value) goja.Value {
@@ -412,6 +443,13 @@ func (h *Handle) send(v goja.Value) {
 		return
 	}
 	h.checkOpen()
+	if h.aborted != nil { // nothing can be sent, of which workerd tells with the reason
+		h.behind(func() {
+			h.aborted.(*goja.Object).Set("retryable", true)
+			h.dispatchError(h.aborted)
+		})
+		return
+	}
 	sock := h.Socket
 	m.Cause = p.Engine.Cause()
 	if h.buffered == 0 {
@@ -451,9 +489,9 @@ func (h *Handle) close(code, reason goja.Value) {
 	if h.sentClose || h.failed || h.lost || h.state == socketReleased {
 		return
 	}
-	if h.state == socketConnecting {
-		h.sentClose = true
-		h.giveUp(errors.New("WebSocket is closed before the connection is established"))
+	if h.state == socketConnecting { // workerd says OPEN then, until it has told
+		h.state = socketReleased
+		h.giveUp(event.ErrPeerLost)
 		return
 	}
 	h.checkOpen()

@@ -51,6 +51,7 @@ func TestWebSocketMisuse(t *testing.T) {
 		{`new WebSocket("mailto:x")`, `SyntaxError: WebSocket Constructor: The url is invalid.`},
 		{`new WebSocket("ws:x")`, `SyntaxError: WebSocket Constructor: The url is invalid.`},
 		{`new WebSocket("ws://x/", ["a", "a"])`, `SyntaxError: WebSocket Constructor: The protocols header cannot have repeating values.`},
+		{`new WebSocket("ws://x/", { headers: {} })`, `SyntaxError: WebSocket Constructor: The protocol header token is invalid.`},
 		{`new WebSocket("ws://x/", "a b")`, `SyntaxError: WebSocket Constructor: The protocol header token is invalid.`},
 		{`new WebSocket("ws://x/").accept()`, `TypeError: Websockets obtained from the 'new WebSocket()' constructor cannot call accept`},
 	}
@@ -287,6 +288,45 @@ func TestWebSocketClient(t *testing.T) {
 	w.Said(`["",""]`)
 }
 
+// The signal of a fetch ends the socket that it has brought, a listener of "open" that throws
+// the connection, and a fetch for a socket asks with GET (compared with workerd).
+func TestWebSocketOfAbortedFetch(t *testing.T) {
+	w := webapitest.New(t)
+	w.Run(pairHelper)
+	var peer *socketPeer
+	w.Net = func(req *event.Request, done func(*event.Response, error)) func(error) {
+		if req.Method != "GET" || req.Body != nil {
+			t.Errorf("asked with %s %v", req.Method, req.Body)
+		}
+		near, far := event.NewSocketPair()
+		peer = &socketPeer{}
+		far.Bind(peer)
+		done(&event.Response{Status: 101, Socket: near}, nil)
+		return func(error) {}
+	}
+	const lost = `"close",1006,"WebSocket disconnected without sending Close frame.",false,1`
+	for act, want := range map[string]string{
+		`ws.accept(); c.abort()`:                       `[` + lost + `,2]`,
+		`c.abort(); ws.accept()`:                       `[` + lost + `,2]`,
+		`ws.accept(); c.abort(); ws.send("z")`:         `[` + lost + `,"error","Uncaught ",3]`,
+		`ws.accept(); c.abort(new RangeError("mine"))`: `["error","Uncaught RangeError: mine",3]`,
+	} {
+		w.Run(`const c = new AbortController(), r = await fetch("http://x/", { method: "POST", body: "b", headers: { Upgrade: "websocket" }, signal: c.signal }), ws = r.webSocket, ev = []; trace(ws, "", ev);
+			` + act + `; for (let i = 0; i < 3; i++) await new Promise((r) => setTimeout(r, 1)); say(JSON.stringify([...ev, ws.readyState]))`)
+		w.Said(want)
+		if fmt.Sprint(peer.got) != "[close 1006 false]" {
+			t.Errorf("%s: the peer got %q", act, peer.got)
+		}
+	}
+	w.Run(`const ws = new WebSocket("ws://x/"), ev = []; trace(ws, "", ev); ws.addEventListener("open", () => { throw new TypeError("lis") });
+		for (let i = 0; i < 3; i++) await new Promise((r) => setTimeout(r, 1)); say(JSON.stringify([...ev, ws.readyState]))`)
+	w.Logs = nil // the exception
+	w.Said(`["open","error","Uncaught TypeError: lis","close",1006,"Failed to establish websocket connection",false,3,3]`)
+	if fmt.Sprint(peer.got) != "[close 1006 false]" || w.Context.Held() != 0 {
+		t.Errorf("the peer got %q, %d holds", peer.got, w.Context.Held())
+	}
+}
+
 type storedAttachment struct{ b []byte }
 
 func (s *storedAttachment) LoadAttachment() []byte   { return s.b }
@@ -381,7 +421,7 @@ func TestWebSocketClosedWhileConnecting(t *testing.T) {
 		ws.close();
 		const { wasClean } = await closed;
 		return [...seen, wasClean];
-	})()`, `[0,"InvalidAccessError",0,2,"error",3,null,"close",3,1006,false]`}})
+	})()`, `[0,"InvalidAccessError",0,1,"error",3,null,"close",3,1006,false]`}})
 	if told == nil {
 		t.Error("the network was not told")
 	}
