@@ -10,6 +10,21 @@ import (
 	"minido.dev/minido/runtime/isolate"
 )
 
+// What an isolate takes stays in bounds: each life of a simulation makes one.
+func TestNewIsCheap(t *testing.T) {
+	th := sched.NewThreads(clock.Real{})
+	defer func() {
+		if err := th.Close(context.Background()); err != nil {
+			t.Error(err)
+		}
+	}()
+	if n := testing.AllocsPerRun(5, func() {
+		isolate.New(isolate.Options{Name: "cheap", Scheduler: th, Entropy: entropy.System{}}).Engine.Close()
+	}); n > 10_500 {
+		t.Errorf("an isolate takes %.0f allocations", n)
+	}
+}
+
 // BenchmarkNew is the cost of a worker's globals, which each life of a simulation makes anew.
 func BenchmarkNew(b *testing.B) {
 	th := sched.NewThreads(clock.Real{})

@@ -38,12 +38,47 @@ func GuardConstructors(e *engine.Engine) {
 		if !ok {
 			continue
 		}
+		if slot := insides.TheGoja().ConstructorOf(target); slot != nil {
+			states.Of(e).viewClasses[class] = target
+			construct := *slot
+			*slot = func(args []goja.Value, newTarget *goja.Object) *goja.Object {
+				return guardedObject(e, class, size, args, func(args []goja.Value) *goja.Object { return construct(args, newTarget) })
+			}
+			refuseCalls(e, target, class)
+			continue
+		}
 		proto := target.Get("prototype").(*goja.Object)
 		guarded := guardedConstructor(e, target, class, size)
 		states.Of(e).viewClasses[class] = guarded
 		e.VM().GlobalObject().DefineDataProperty(class, guarded, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
 		proto.DefineDataProperty("constructor", guarded, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
 	}
+}
+
+// refuseCalls has a constructor refuse to be called without new.
+func refuseCalls(e *engine.Engine, constructor *goja.Object, class string) {
+	insides.Amend(constructor, func(goja.FunctionCall, func(goja.FunctionCall) goja.Value) goja.Value {
+		e.Throw("TypeError", "Constructor %s requires 'new'", class)
+		return nil
+	})
+}
+
+// guardedObject is what construct makes of the arguments of a class, after the check.
+func guardedObject(e *engine.Engine, class string, size int64, args []goja.Value, construct func(args []goja.Value) *goja.Object) *goja.Object {
+	c := goja.FunctionCall{Arguments: args}
+	checkBuffer(e, class, size, &c)
+	limit, resizable := 0, false
+	if class == "ArrayBuffer" && len(c.Arguments) > 1 {
+		limit, resizable = limitOf(e, builtin.ToIndex(e, c.Arguments[0], "Invalid array buffer length"), c.Arguments[1])
+	}
+	if states.Of(e).resizables != nil && class != "ArrayBuffer" {
+		return states.Of(e).resizables.track(c.Arguments, int(size), construct)
+	}
+	obj := construct(c.Arguments)
+	if resizable {
+		makeResizable(e, obj, limit)
+	}
+	return obj
 }
 
 // guardEmptySource keeps goja from taking the address of the first element of a
@@ -75,8 +110,8 @@ func guardEmptySource(e *engine.Engine, c *goja.FunctionCall) {
 	c.Arguments = append([]goja.Value{e.VM().NewArray()}, c.Arguments[1:]...)
 }
 
-// guardedConstructor is target with a check before it: the same prototype,
-// static members and name. A Proxy would do, if goja's instanceof took one.
+// guardedConstructor is target with a check before it, where goja cannot be looked into: the same
+// prototype, static members and name. A Proxy would do, if goja's instanceof took one.
 func guardedConstructor(e *engine.Engine, target *goja.Object, class string, size int64) *goja.Object {
 	construct, ok := goja.AssertConstructor(target)
 	if !ok {
@@ -91,27 +126,13 @@ func guardedConstructor(e *engine.Engine, target *goja.Object, class string, siz
 				e.Throw("TypeError", "Constructor %s requires 'new'", class)
 			}
 		}
-		c := goja.FunctionCall{Arguments: call.Arguments}
-		checkBuffer(e, class, size, &c)
-		limit, resizable := 0, false
-		if class == "ArrayBuffer" && len(c.Arguments) > 1 {
-			limit, resizable = limitOf(e, builtin.ToIndex(e, c.Arguments[0], "Invalid array buffer length"), c.Arguments[1])
-		}
-		made := func(args []goja.Value) *goja.Object {
+		return guardedObject(e, class, size, call.Arguments, func(args []goja.Value) *goja.Object {
 			obj, err := construct(newTarget, args...)
 			if err != nil {
 				e.Rethrow(err)
 			}
 			return obj
-		}
-		if states.Of(e).resizables != nil && class != "ArrayBuffer" {
-			return states.Of(e).resizables.track(c.Arguments, int(size), made)
-		}
-		obj := made(c.Arguments)
-		if resizable {
-			makeResizable(e, obj, limit)
-		}
-		return obj
+		})
 	}).(*goja.Object)
 	object := e.VM().Get("Object").(*goja.Object)
 	describe, defineProperty := object.Get("getOwnPropertyDescriptor"), object.Get("defineProperty")
@@ -131,10 +152,7 @@ func guardedConstructor(e *engine.Engine, target *goja.Object, class string, siz
 		}
 	}
 	guarded.SetPrototype(target.Prototype())
-	insides.Amend(guarded, func(goja.FunctionCall, func(goja.FunctionCall) goja.Value) goja.Value {
-		e.Throw("TypeError", "Constructor %s requires 'new'", class)
-		return nil
-	})
+	refuseCalls(e, guarded, class)
 	return guarded
 }
 
