@@ -316,12 +316,17 @@ func makeArray(instruction, machine unsafe.Pointer) {
 	*Machine{theClosures.theirs, machine}.number(theClosures.theirs.pc)++
 }
 
+// ordinaryPrototype is a runtime's Object.prototype.
+func ordinaryPrototype(vm *goja.Runtime) *goja.Object {
+	return *(**goja.Object)(unsafe.Add(unsafe.Pointer(vm), theClosures.realm+theClosures.ordinary))
+}
+
 // makeObject is the method of the instruction of object literals, of which it is known how many
 // properties follow.
 func makeObject(instruction, machine unsafe.Pointer) {
 	c := &theClosures
 	vm := *(**goja.Runtime)(unsafe.Add(machine, joined.runtime))
-	e := Maker{vm: vm, objectProto: *(**goja.Object)(unsafe.Add(unsafe.Pointer(vm), c.realm+c.ordinary)), Plain: c.plain, smallMaps: TheMapNames()}
+	e := Maker{vm: vm, objectProto: ordinaryPrototype(vm), Plain: c.plain, smallMaps: TheMapNames()}
 	push(machine, e.objectFor(*(*int)(instruction)))
 	*Machine{c.theirs, machine}.number(c.theirs.pc)++
 }

@@ -708,10 +708,7 @@ func setElement(object, key, value *goja.Value) bool {
 	case tabArray:
 		a := (*Array)(self.data)
 		if index >= uint64(len(a.values)) {
-			if index == uint64(len(a.values)) {
-				a.Room(1)
-			}
-			return false
+			return index == uint64(len(a.values)) && a.Append(*value)
 		}
 		if tab := wordsOf(&a.values[index]).tab; tab == nil || tab == tabProperty {
 			return false

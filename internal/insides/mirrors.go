@@ -2,6 +2,7 @@ package insides
 
 import (
 	"errors"
+	"math"
 	"reflect"
 	"slices"
 	"unsafe"
@@ -247,6 +248,45 @@ func (a *Array) Room(n int) {
 	if has := cap(a.values); has >= 1<<16 && has-len(a.values) < n {
 		a.values = stepwise.Grow(a.values, n)
 	}
+}
+
+// Append appends items, if nothing can see how: it does not if there are holes, if the array may not grow, or if a
+// prototype may have a property whose name is an index. It reports whether it did; there is room for them, as Room says.
+func (a *Array) Append(items ...goja.Value) bool {
+	a.Room(len(items))
+	if n := len(a.values); a.objCount != n || int(a.length) != n || !a.baseObject.extensible || !a.lengthProp.writable || n+len(items) > math.MaxInt32 {
+		return false
+	}
+	for p := a.baseObject.prototype; p != nil; p = baseOf(p).prototype {
+		if !ThePlainLayout().indexless(p) {
+			return false
+		}
+	}
+	a.values = append(a.values, items...)
+	a.length, a.objCount = uint32(len(a.values)), len(a.values)
+	return true
+}
+
+// indexless reports whether an object is known to have no property whose name is an index. goja sorts the names
+// of these before others when it lists them, and remembers how many names are in order, and how many of these are indices.
+func (l *Plain) indexless(o *goja.Object) bool {
+	b := baseOf(o)
+	switch mirrorOf(o).self.tab {
+	case l.object:
+	case l.builtin, l.builtinArray:
+		if b.prototype == nil && o != ordinaryPrototype(mirrorOf(o).runtime) {
+			return false // goja sets it when it is asked for it
+		}
+	default:
+		return false
+	}
+	for _, name := range b.propNames[b.lastSortedPropLen:] {
+		if name != "" && name[0] >= '0' && name[0] <= '9' {
+			return false
+		}
+		b.lastSortedPropLen++
+	}
+	return b.idxPropCount == 0
 }
 
 // Length is the value of the property length.

@@ -2,7 +2,6 @@ package insides
 
 import (
 	"slices"
-	"unsafe"
 
 	"github.com/dop251/goja"
 	"github.com/dop251/goja/unistring"
@@ -85,55 +84,8 @@ func learnKnownMapNames(l *look) *mapNames {
 }
 
 func learnMapNames(l *look) *mapNames {
-	real := map[unistring.String]goja.Value{}
-	values := []goja.Value{goja.Null(), goja.Undefined()}
-	texts := []unistring.String{"", "a", "length", "a name of more than sixteen bytes", "ç", "five", "six", "seven"}
-	for i, text := range texts {
-		real[text] = values[i%2]
-	}
-	n, head := &mapNames{}, smallmaps.HeadOf(real)
-	l.Is("uintptr", "8 bytes", unsafe.Sizeof(uintptr(0)) == 8)
-	if !l.Is("the head of a map", "eight used slots of one group", l.Known() && head.Used == smallmaps.Slots && head.Directory == 0 && head.Group != nil) {
-		return n
-	}
-	// Ours, with what the runtime says of each name alone, is the runtime's.
-	n.seed = head.Seed
-	var s smallmaps.Map[[8]smallmaps.Slot]
-	ours := s.Own(n.seed)
-	for i, text := range texts {
-		s.Add(i, text, n.know(text).hash, values[i%2])
-	}
-	group := (*smallmaps.Group)(unsafe.Pointer(&s.Control))
-	if !l.Is("the group of a map", "the bytes that its entries make", *group == *(*smallmaps.Group)(head.Group) && s.Head.Used == head.Used && len(ours) == len(texts)) {
-		return n
-	}
-	// It can be read, and changed: also beyond its group.
-	delete(ours, "five")
-	same := true
-	for _, text := range append(texts, "nine", "ten") {
-		v, has := ours[text]
-		same = same && has == (text != "five" && text != "nine" && text != "ten") && (!has || v == real[text])
-		ours[text] = values[0]
-	}
-	l.Is("a map that is made by hand", "read, emptied and grown as others", same && len(ours) == len(texts)+2)
-	// So can one that has not the memory of a whole group.
-	var few struct {
-		values smallmaps.Map[[2]smallmaps.Slot]
-		behind [6]smallmaps.Slot
-	}
-	ours, same = few.values.Own(n.seed), true
-	few.values.Add(0, "a", n.know("a").hash, values[0])
-	ours["five"] = values[1]
-	delete(ours, "a")
-	for _, text := range texts {
-		ours[text] = values[0]
-	}
-	count := 0
-	for text, v := range ours { // order-independent: counted
-		same = same && slices.Contains(texts, text) && v == values[0]
-		count++
-	}
-	l.Is("a map without the memory of a whole group", "read, emptied and grown as others", same && count == len(texts) && few.behind == [6]smallmaps.Slot{})
+	n := &mapNames{}
+	n.seed = smallmaps.Learn(&l.Look)
 	n.length = n.know("length")
 	n.learnShared(l)
 	return n

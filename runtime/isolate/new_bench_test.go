@@ -18,9 +18,11 @@ func TestNewIsCheap(t *testing.T) {
 			t.Error(err)
 		}
 	}()
-	if n := testing.AllocsPerRun(5, func() {
+	make := func() {
 		isolate.New(isolate.Options{Name: "cheap", Scheduler: th, Entropy: entropy.System{}}).Engine.Close()
-	}); n > 10_500 {
+	}
+	make() // a process's second isolate, which AllocsPerRun does not count, learns what later ones need
+	if n := testing.AllocsPerRun(5, make); n > 10_500 {
 		t.Errorf("an isolate takes %.0f allocations", n)
 	}
 }

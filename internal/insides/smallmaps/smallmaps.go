@@ -7,10 +7,13 @@
 package smallmaps
 
 import (
+	"slices"
 	"unsafe"
 
 	"github.com/dop251/goja"
 	"github.com/dop251/goja/unistring"
+
+	"minido.dev/minido/internal/insides/layout"
 )
 
 // Slots is how many entries a map of one group holds.
@@ -97,4 +100,59 @@ func ControlOf(name unistring.String, seed uintptr) uint8 {
 	var m Map[[Slots]Slot]
 	m.Own(seed)[name] = nil
 	return uint8(m.Control)
+}
+
+// Learn compares maps that are made so with the runtime's, when the process starts. It gives a seed for them.
+func Learn(l *layout.Look) (seed uintptr) {
+	real := map[unistring.String]goja.Value{}
+	values := []goja.Value{goja.Null(), goja.Undefined()}
+	texts := []unistring.String{"", "a", "length", "a name of more than sixteen bytes", "ç", "five", "six", "seven"}
+	for i, text := range texts {
+		real[text] = values[i%2]
+	}
+	head := HeadOf(real)
+	l.Is("uintptr", "8 bytes", unsafe.Sizeof(uintptr(0)) == 8)
+	if !l.Is("the head of a map", "eight used slots of one group", l.Known() && head.Used == Slots && head.Directory == 0 && head.Group != nil) {
+		return seed
+	}
+	// Ours, with what the runtime says of each name alone, is the runtime's.
+	seed = head.Seed
+	control := func(text unistring.String) uint8 { return ControlOf(text, seed) }
+	var s Map[[8]Slot]
+	ours := s.Own(seed)
+	for i, text := range texts {
+		s.Add(i, text, control(text), values[i%2])
+	}
+	group := (*Group)(unsafe.Pointer(&s.Control))
+	if !l.Is("the group of a map", "the bytes that its entries make", *group == *(*Group)(head.Group) && s.Head.Used == head.Used && len(ours) == len(texts)) {
+		return seed
+	}
+	// It can be read, and changed: also beyond its group.
+	delete(ours, "five")
+	same := true
+	for _, text := range append(texts, "nine", "ten") {
+		v, has := ours[text]
+		same = same && has == (text != "five" && text != "nine" && text != "ten") && (!has || v == real[text])
+		ours[text] = values[0]
+	}
+	l.Is("a map that is made by hand", "read, emptied and grown as others", same && len(ours) == len(texts)+2)
+	// So can one that has not the memory of a whole group.
+	var few struct {
+		values Map[[2]Slot]
+		behind [6]Slot
+	}
+	ours, same = few.values.Own(seed), true
+	few.values.Add(0, "a", control("a"), values[0])
+	ours["five"] = values[1]
+	delete(ours, "a")
+	for _, text := range texts {
+		ours[text] = values[0]
+	}
+	count := 0
+	for text, v := range ours { // order-independent: counted
+		same = same && slices.Contains(texts, text) && v == values[0]
+		count++
+	}
+	l.Is("a map without the memory of a whole group", "read, emptied and grown as others", same && count == len(texts) && few.behind == [6]Slot{})
+	return seed
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/dop251/goja"
 
+	"minido.dev/minido/internal/insides"
 	"minido.dev/minido/runtime/ecma/builtin"
 	"minido.dev/minido/runtime/engine"
 )
@@ -56,13 +57,15 @@ func GuardSizes(e *engine.Engine) {
 			}
 		})
 	}
-	// goja would copy a long array in one go, for which every other worker may have to wait.
-	builtin.Guard(e, p, "push", func(c *goja.FunctionCall) {
+	// goja asks all prototypes for a setter, and copies a long array in one go, for which every other worker may have
+	// to wait.
+	builtin.Wrap(e, p, "push", func(c goja.FunctionCall, method insides.Function) goja.Value {
 		if o, ok := c.This.(*goja.Object); ok {
-			if list := e.Maker().Plain.Array(o); list != nil {
-				list.Room(len(c.Arguments))
+			if list := e.Maker().Plain.Array(o); list != nil && list.Append(c.Arguments...) {
+				return e.VM().ToValue(list.Length())
 			}
 		}
+		return method(c)
 	})
 	builtin.Guard(e, p, "concat", func(c *goja.FunctionCall) {
 		total := builtin.LengthOf(e, c.This)
