@@ -256,6 +256,9 @@ func (o *Object) refusal() error {
 // object, by the request's signal, that nobody waits any more; the handler goes on.
 func (o *Object) Fetch(req *event.Request, done func(*event.Response, error)) (cancel func(error)) {
 	r := o.realm
+	if isolate.IsConnection(req) {
+		return connect(o, req, done)
+	}
 	gone := func() {}
 	o.deliver(cmp.Or(req.Cause, "fetch"), func() {
 		o.traced(r.iso.TraceRequest(req), req.Parent, func(_ *isolate.Invocation, end func()) {
@@ -267,7 +270,7 @@ func (o *Object) Fetch(req *event.Request, done func(*event.Response, error)) (c
 				if !engine.IsCallable(fn) {
 					r.eng.Throw("Error", "Handler does not export a fetch() function.")
 				}
-				return r.eng.Call(fn, o.instance, request)
+				return r.eng.Call(fn, o.instance, request, goja.Undefined(), goja.Undefined()) // as in the reference
 			}, func(resp *event.Response, err error) {
 				end()
 				o.done()

@@ -71,19 +71,18 @@ type API struct {
 	Engine   *engine.Engine
 	Platform *webapi.Platform
 
-	vm            *goja.Runtime
-	opts          Options
-	js            *goja.Object // what js/workers.js returns
-	env           *goja.Object
-	exports       *goja.Object
-	modules       map[string]*goja.Object
-	lines         lines
-	passed        *[]event.Capability // stubs in the arguments that are being packed, if they pass to the callee
-	toldOfConnect bool                // the log knows that connect() handlers are not called
-	inner         bool                // an object of the platform's own is being packed, or what it returns
-	tracer        *tracer             // nil before its first use
-	ids           *engine.Class[*objectID]
-	spaces        *engine.Class[*namespace]
+	vm      *goja.Runtime
+	opts    Options
+	js      *goja.Object // what js/workers.js returns
+	env     *goja.Object
+	exports *goja.Object
+	modules map[string]*goja.Object
+	lines   lines
+	passed  *[]event.Capability // stubs in the arguments that are being packed, if they pass to the callee
+	inner   bool                // an object of the platform's own is being packed, or what it returns
+	tracer  *tracer             // nil before its first use
+	ids     *engine.Class[*objectID]
+	spaces  *engine.Class[*namespace]
 
 	refused map[*goja.Object]string // by RefuseClone
 	refusal *goja.Object            // the last TypeError that a call got of the platform instead of a method

@@ -1,32 +1,52 @@
 package cfapi
 
 import (
+	"errors"
+	"strings"
+
 	"github.com/dop251/goja"
 
-	"minido.dev/minido/runtime/engine"
 	"minido.dev/minido/runtime/event"
+	"minido.dev/minido/runtime/webapi/exchange"
 )
 
-// errNoConnect is why a socket to a worker or an object does not open. workerd's own text is the
-// first sentence; the rest is for workers that do export the handler.
-var errNoConnect = &event.Error{Name: "Error", Message: "Handler does not export a connect() function. (minido calls no connect() handlers; use fetch() or RPC.)"}
-
-// Unconnectable is a target whose sockets fail for a reason of its own.
-type Unconnectable interface{ ConnectError() error }
-
-// nativeConnect is connect(address, options) of a stub: connect() of cloudflare:sockets whose
-// socket never opens, as with every worker without a connect() handler.
+// nativeConnect is connect(address, options) of a stub: a Socket to the connect() handler of a
+// worker or an object, to which it comes as a request with the method CONNECT.
 func (a *API) nativeConnect(call goja.FunctionCall) goja.Value {
-	err := error(errNoConnect)
-	if target, ok := a.Engine.Attached(call.Argument(0)).(Unconnectable); ok {
-		err = target.ConnectError()
-	} else if !a.toldOfConnect {
-		a.toldOfConnect = true
-		a.Engine.Log(engine.Warn, "Received a connect event but we lack a handler. Did you remember to export a connect() function? (minido calls no connect() handlers; use fetch() or RPC.)")
+	target, ok := a.Engine.Attached(call.Argument(0)).(Target)
+	if !ok {
+		a.Engine.Throw("TypeError", "This stub has no connect(): it is the stub of an RPC target.")
 	}
-	fails := func(_ *event.Request, done func(*event.Response, error)) func(error) {
-		done(nil, err)
-		return func(error) {}
+	fetch := within(a, target.Fetch)
+	if _, isObject := target.(labelled); isObject {
+		fetch = unmarked(fetch)
 	}
-	return a.Platform.TCP.ConnectBy(fails, call.Argument(1), call.Argument(2))
+	return a.Platform.TCP.ConnectTo(exchange.Route{
+		Through: func(req *event.Request, done func(*event.Response, error)) (cancel func(error)) {
+			if strings.HasPrefix(req.URL, "tls:") {
+				done(nil, errNoTLS)
+				return func(error) {}
+			}
+			return fetch(req, done)
+		},
+		Emit: func(release func(), lose func(error)) { a.sendTo(target, release, lose) },
+	}, call.Argument(1), call.Argument(2))
+}
+
+// errNoTLS is why a socket with secureTransport "on" does not open, as in workerd.
+var errNoTLS = &event.Error{Name: "Error", Message: "A worker has no TLS connections."}
+
+// unmarked hides that an error came from the other side: what an object fails with is no refusal to
+// connect, which the client would see as it is.
+func unmarked(fetch exchange.Exchange) exchange.Exchange {
+	return func(req *event.Request, done func(*event.Response, error)) (cancel func(error)) {
+		return fetch(req, func(resp *event.Response, err error) {
+			var ev *event.Error
+			if errors.As(err, &ev) && ev.Remote {
+				hidden := *ev
+				hidden.Remote, err = false, &hidden
+			}
+			done(resp, err)
+		})
+	}
 }

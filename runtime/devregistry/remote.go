@@ -174,6 +174,10 @@ func (t target) Dup() event.Capability {
 
 // Fetch implements cfapi.Target.
 func (t target) Fetch(req *event.Request, done func(*event.Response, error)) (cancel func(error)) {
+	if err := debugport.Unconnectable(req); err != nil {
+		done(nil, err)
+		return func(error) {}
+	}
 	field, err := header(requestHead{t.place, req.Method, req.URL, req.Header, req.Body != nil, req.CF, req.Upgrade, req.Raw, req.Cause})
 	if err != nil {
 		done(nil, err)

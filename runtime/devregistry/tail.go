@@ -91,6 +91,8 @@ func traceInfo(e *event.TraceEvent) (any, error) {
 		return fields("request", request, "response", response), nil
 	case "jsrpc":
 		return fields("rpcMethod", e.Method), nil
+	case "connect":
+		return fields(), nil
 	case "scheduled":
 		return fields("cron", e.Cron, "scheduledTime", float64(e.ScheduledMs)), nil
 	case "alarm":

@@ -126,6 +126,9 @@ func (t *entrypoint) Call(c *event.Call, done func(*event.Payload, error)) {
 
 // Fetch implements cfapi.Target.
 func (t *entrypoint) Fetch(req *event.Request, done func(*event.Response, error)) (cancel func(error)) {
+	if IsConnection(req) {
+		return t.connect(req, done)
+	}
 	begin := func() *Invocation { return t.i.Invoked(t.name, "", t.i.TraceRequest(req), req.Parent) }
 	return exchange(t.i, req, begin, t.fetch, done)
 }
@@ -511,6 +514,8 @@ const ErrNoScheduled = "Handler does not export a scheduled() function"
 
 func (i *Isolate) throwNoHandler(name string) {
 	switch name {
+	case "connect":
+		i.warned.once(i.Engine, "Received a connect event but we lack a handler. Did you remember to export a connect() function?")
 	case "scheduled": // whoever fired it tells of it
 		i.Engine.Throw("Error", ErrNoScheduled)
 	case "queue":
@@ -539,6 +544,8 @@ func (t *entrypoint) handler(ctx *engine.Context, names ...string) (receiver *go
 	}
 	if t.isHandler(receiver) {
 		args = []goja.Value{i.CF.Env(), t.handlerContext()}
+	} else if names[0] != "email" && (names[0] != "fetch" || t.name != defaultEntrypoint) {
+		args = []goja.Value{goja.Undefined(), goja.Undefined()} // as in the reference
 	}
 	return receiver, fn, args
 }

@@ -40,7 +40,7 @@ var tailSuites = []tailSuite{
 		[]tailCall{
 			{"/channel", 1}, {"/channel-subscriber", 1}, {"/channel-thrower", 1}, {"/channel-tracing", 1}, {"/channel-transform", 1}, {"/channel-big", 1},
 			{"/limit-log", 1}, {"/limit-channel", 1}, {"/limit-exceptions", 1}, {"/rejected", 1}, {"/microtask", 1}, {"/stream", 1}, {"/reads-failing-stream", 2},
-			{"/subrequest", 2}, {"/passed-on", 2}, {"/entry", 2}, {"/entry-rpc", 2}, {"/entry-deep", 2}, {"/entry-boom", 2}, {"/entry-missing", 2}, {"/entry-pipeline", 2}, {"/entry-stub", 2},
+			{"/subrequest", 2}, {"/passed-on", 2}, {"/entry", 2}, {"/entry-rpc", 2}, {"/entry-deep", 2}, {"/entry-boom", 2}, {"/entry-missing", 2}, {"/entry-pipeline", 2}, {"/entry-stub", 2}, {"/entry-connect", 2}, {"/entry-connect-throws", 2},
 			{"/object", 2}, {"/object-timer", 2}, {"/object-unhandled", 2}, {"/object-detached", 2}, {"/object-fetch", 2}, {"/object-fetch-throws", 2},
 			{"/object-prop", 2}, {"/object-prop-throws", 2}, {"/object-missing", 2}, {"/object-stub", 2}, {"/object-callback", 2}, {"/object-overlap", 3}, {"/object-alarm", 3},
 			{"/object-abort", 2}, {"/object-abort-error", 2}, {"/object-block", 2}, {"/object-bad", 2}, {"/object-bad-fetch", 2}, {"/object-bad-block", 2},

@@ -58,6 +58,3 @@ func (r remote) Fetch(_ *event.Request, done func(*event.Response, error)) (canc
 	done(nil, r.err())
 	return func(error) {}
 }
-
-// ConnectError implements cfapi.Unconnectable.
-func (r remote) ConnectError() error { return r.err() }

@@ -129,8 +129,21 @@ func chain(p capnp.Pending, next func(*capnp.Ref) capnp.Pending) *capnp.Ref {
 	return r
 }
 
+// Unconnectable is why a request for a connect() handler does not reach another session; nil for
+// any other request.
+func Unconnectable(req *event.Request) error {
+	if req.Method != "CONNECT" {
+		return nil
+	}
+	return &event.Error{Name: "Error", Message: "connect() does not reach the workers of other dev sessions: use fetch() or RPC, or run both workers in one session (-c a -c b).", Remote: true}
+}
+
 // Fetch implements cfapi.Target.
 func (t target) Fetch(req *event.Request, done func(*event.Response, error)) (cancel func(error)) {
+	if err := Unconnectable(req); err != nil {
+		done(nil, err)
+		return func(error) {}
+	}
 	method := slices.Index(methods, req.Method)
 	if method < 0 {
 		done(nil, &event.Error{Name: "TypeError", Message: "the method " + req.Method + " does not reach a worker of wrangler dev"})

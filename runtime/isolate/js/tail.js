@@ -30,6 +30,7 @@ function (native, p) {
       case "fetch":
         return instance("FetchEventInfo", { request: request(e.request), response: e.status ? instance("Response", { status: e.status }) : undefined });
       case "jsrpc": return instance("JsRpcEventInfo", { rpcMethod: e.rpcMethod ?? "" });
+      case "connect": return instance("ConnectEventInfo", {});
       case "scheduled": return instance("ScheduledEventInfo", { cron: e.cron ?? "", scheduledTime: e.scheduledMs ?? 0 });
       case "alarm": return instance("AlarmEventInfo", { scheduledTime: new p.Date(e.scheduledMs ?? 0) });
       case "queue": return instance("QueueEventInfo", { batchSize: e.batchSize ?? 0, queue: e.queue ?? "" });

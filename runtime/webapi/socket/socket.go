@@ -6,6 +6,7 @@ package socket
 import (
 	_ "embed"
 	"errors"
+	"strings"
 
 	"github.com/dop251/goja"
 
@@ -26,6 +27,7 @@ type Sockets struct {
 	*webidl.Realm
 	streams *streams.Streams
 	through exchange.Exchange
+	route   exchange.Route    // of the connection that is being opened
 	connect goja.Callable     // js/socket.js, once it is loaded
 	routes  map[string]string // where addresses lead to that are not their own
 }
@@ -41,34 +43,61 @@ func New(r *webidl.Realm, s *streams.Streams, through exchange.Exchange) *Socket
 // context's output gate. It throws for an invalid address or option; every other
 // failure rejects the promises of the Socket.
 func (p *Sockets) Connect(address, options goja.Value) goja.Value {
-	return p.ConnectBy(p.through, address, options)
+	return connectBy(p, exchange.Route{Through: p.through}, false, address, options)
 }
 
-// ConnectBy is Connect through another exchange.
-func (p *Sockets) ConnectBy(through exchange.Exchange, address, options goja.Value) goja.Value {
+// ConnectTo is Connect to a worker or an object instead of an address.
+func (p *Sockets) ConnectTo(route exchange.Route, address, options goja.Value) goja.Value {
+	return connectBy(p, route, true, address, options)
+}
+
+func connectBy(p *Sockets, route exchange.Route, inner bool, address, options goja.Value) goja.Value {
 	to := p.address(address)
 	o := p.options(options)
-	p.Engine.IO("connect()")
-	if route, ok := p.routes[to.text]; ok {
-		to.text = route
+	ctx := p.Engine.IO("connect()")
+	if other, ok := p.routes[to.text]; ok {
+		to.text = other
 	}
-	if through == nil {
+	if route.Through == nil {
 		p.Engine.Throw("Error", "connect() has nowhere to go: this isolate was started without access to a network.")
 	}
+	if route.Emit == nil {
+		route.Emit = func(release func(), _ func(error)) { ctx.Emit(release) }
+	}
+	p.route = route // of the tunnel that is opened within
+	return p.socket(to.text, o, to.host, to.port == 80 || to.port == 443, inner)
+}
+
+// socket makes a Socket; more is the connection of one that is open.
+func (p *Sockets) socket(address string, o options, host string, hint, inner bool, more ...goja.Value) goja.Value {
 	if p.connect == nil {
 		p.connect, _ = goja.AssertFunction(p.Engine.Load(prelude, p.natives()))
 	}
 	vm := p.VM
-	saved := p.through
-	p.through = through // of the tunnel that is opened within
-	defer func() { p.through = saved }()
-	socket, err := p.connect(goja.Undefined(), vm.ToValue(to.text), vm.ToValue(o.secure), vm.ToValue(o.allowHalfOpen), vm.ToValue(o.highWaterMark),
-		vm.ToValue(to.host), vm.ToValue(to.port == 80 || to.port == 443))
+	socket, err := p.connect(goja.Undefined(), append([]goja.Value{vm.ToValue(address), vm.ToValue(o.secure), vm.ToValue(o.allowHalfOpen),
+		vm.ToValue(o.highWaterMark), vm.ToValue(host), vm.ToValue(hint), vm.ToValue(inner)}, more...)...)
 	if err != nil {
 		p.Engine.Rethrow(err)
 	}
 	return socket
 }
+
+// Accept is the Socket of a connect() handler: the current context's end of a connection to address. Call
+// hangUp, in a turn of that context, when the handler has come to its end.
+func (p *Sockets) Accept(connection *event.Response, address string) (socket goja.Value, hangUp func()) {
+	h := &handle{owner: p.Engine.IO("a connect handler")}
+	h.open(p.Engine, connection)
+	accepted := p.VM.NewObject()
+	p.Engine.Attach(accepted, h)
+	host, _, _ := strings.Cut(address, ":")
+	return p.socket(address, options{secure: "off", allowHalfOpen: true, highWaterMark: 1}, host, false, true, accepted), func() {
+		connection.Body.Cancel(errGone)
+		h.close()
+	}
+}
+
+// errGone is what reads fail with behind the end of a connect() handler.
+var errGone = &event.Error{Name: "TypeError", Message: "Can't read from request stream because client disconnected."}
 
 // Route makes connections to an address, host:port, go to another one: the host
 // names that a binding invents. Call it before user code runs.
@@ -169,6 +198,13 @@ func (p *Sockets) natives() *goja.Object {
 				h.close()
 			}
 		}),
+		fn("watch", 2, func(call goja.FunctionCall, h *handle) {
+			callback := call.Argument(1)
+			if t, ok := h.tunnel.(event.Leaving); ok {
+				// A context that has ended does not want to know.
+				t.OnGone(func() { _ = e.Post(h.owner.Frame(), "socket", func() { tell(callback) }) })
+			}
+		}),
 		fn("secure", 3, func(call goja.FunctionCall, h *handle) {
 			op, tunnel, name, callback := e.StartOp("a TLS handshake"), h.tunnel, call.Argument(1).String(), call.Argument(2)
 			op.OnCancel(func(error) { tunnel.Close() })
@@ -208,7 +244,7 @@ func (p *Sockets) sink(call goja.FunctionCall) goja.Value {
 		Interrupt:     func(reason goja.Value) { e.Call(webidl.Get(sink, "interrupt"), sink, reason) },
 	})
 	half := e.Native(
-		action("fail", 1, s.Fail), action("end", 0, func(goja.Value) { s.End() }),
+		action("fail", 1, s.Fail), action("break", 1, s.Break), action("end", 0, func(goja.Value) { s.End() }),
 		engine.Func{Name: "ending", Fn: func(goja.FunctionCall) goja.Value { return s.Ending() }},
 		engine.Func{Name: "lock", Fn: func(goja.FunctionCall) goja.Value { return s.Lock() }},
 	)
@@ -232,7 +268,7 @@ func (p *Sockets) openTunnel(url string, callback goja.Value) goja.Value {
 		e.Rethrow(err)
 	}
 	req := &event.Request{Method: "CONNECT", URL: url, Cause: e.Cause()}
-	attempt := &exchange.Attempt{Engine: e, Route: exchange.Route{Through: p.through, Emit: func(release func(), _ func(error)) { h.owner.Emit(release) }}, Frame: e.Frame(), Manual: true}
+	attempt := &exchange.Attempt{Engine: e, Route: p.route, Frame: e.Frame(), Manual: true}
 	op := e.StartOp("connect to " + url).OnCancel(attempt.Cancel)
 	attempt.Start(req, func(resp *event.Response, err error) {
 		if err == nil && resp.Tunnel == nil {

@@ -41,7 +41,11 @@ func (m *mirror) Write(chunk []byte, done func(error)) {
 		m.stalled = done
 		return
 	}
-	m.queue = append(m.queue, chunk)
+	if string(chunk) == "hangup" {
+		m.over = true
+	} else {
+		m.queue = append(m.queue, chunk)
+	}
 	m.pump()
 	m.w.Sched.Go("written", func() { done(nil) })
 }
@@ -164,6 +168,11 @@ func TestSocket(t *testing.T) {
 			let got = "", r = s.readable.getReader(), c; while (!(c = await r.read()).done) got += text(c.value); return [got, await s.closed, await w.closed]; })()`, `["ab",null,null]`},
 		{`(async () => { const s = connect("a:1"), w = s.writable.getWriter(), r = s.readable.getReader({ mode: "byob" }); w.write(bytes("hello"));
 			const one = await r.read(new Uint8Array(3)), two = await r.read(new Uint8Array(3)); return [text(one.value), text(two.value)]; })()`, `["hel","lo"]`},
+		// As workerd: a read gives 4,096 bytes at the most, and one is pending at a time.
+		{`(async () => { const s = connect("a:1"), w = s.writable.getWriter(), r = s.readable.getReader(); w.write(new Uint8Array(5000)); return [(await r.read()).value.length, (await r.read()).value.length]; })()`, `[4096,904]`},
+		{`(async () => { const r = connect("a:1").readable.getReader(); r.read().catch(() => {}); return r.read(); })()`, "TypeError: This ReadableStream only supports a single pending read request at a time."},
+		// When the peer has hung up, the socket is closed to writers.
+		{`(async () => { const s = connect("a:1"), w = s.writable.getWriter(), r = s.readable.getReader(); w.write("hangup"); while (!(await r.read()).done); return [await w.write("y").catch(String), await w.close()]; })()`, `["TypeError: This WritableStream has been closed.",null]`},
 		// close() lets what was written leave, and refuses what reads.
 		{`(async () => { const s = connect("a:1"), w = s.writable.getWriter(), r = s.readable.getReader(); await s.opened; await w.write("x"); await r.read();
 			const waiting = r.read().catch(String); await s.close(); return [await waiting, await s.closed, await w.write("y").catch(String)]; })()`,
@@ -197,7 +206,13 @@ func TestSocketFails(t *testing.T) {
 	w.Tries([][2]string{
 		{`(async () => { const s = connect("nobody:1"); return [await s.opened.catch((e) => String(e) + " (" + e.cause.message + ")"), await s.closed.catch(String), await s.readable.getReader().read().catch(String),
 			await s.writable.getWriter().write("x").catch(String), await s.close().catch(String)]; })()`,
-			`["` + refused + ` (nobody is there)","` + refused + `","` + refused + `","` + refused + `","` + refused + `"]`},
+			`["` + refused + ` (nobody is there)","` + refused + `",{"done":true},"Error: jsg.` + refused + `",null]`},
+		// What has begun before is told, too, and then the writer is closed.
+		{`(async () => { const s = connect("nobody:1"), r = s.readable.getReader(), w = s.writable.getWriter(); return [await Promise.all([r.read(), w.write("a"), w.write("b"), w.closed].map((p) => p.catch(String))),
+			await w.write("c").catch(String), await w.close().catch(String)]; })()`,
+			`[["Error: Stream was cancelled.","Error: jsg.` + refused + `","Error: jsg.` + refused + `","Error: jsg.` + refused + `"],"TypeError: This WritableStream has been closed.","TypeError: This WritableStream has been closed."]`},
+		{`(async () => { const s = connect("nobody:1"); await s.opened.catch(() => {}); const w = s.writable.getWriter(); return [await w.close(), await w.closed.catch(String)]; })()`, `[null,"Error: jsg.` + refused + `"]`},
+		{`(async () => { const s = connect("nobody:1"); return [await s.writable.getWriter().close().catch(String), await s.close()]; })()`, `[null,null]`},
 		{`connect("web:80").opened`, refused + ". It looks like you might be trying to connect to a HTTP-based service — consider using fetch instead"},
 		{`(async () => { const s = connect("a:1"), w = s.writable.getWriter(), r = s.readable.getReader(); const read = r.read().catch(String); return [await w.write("break").catch(String), await read, await s.closed.catch(String)]; })()`,
 			`["Error: it broke","Error: it broke","Error: it broke"]`},

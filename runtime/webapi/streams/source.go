@@ -18,11 +18,13 @@ type Fed struct{ s *readable }
 
 // NewFed makes a stream that pulls when somebody reads, and not before.
 func (p *Streams) NewFed(src ByteSource) *Fed {
-	return &Fed{p.create(readableOptions{
+	s := p.create(readableOptions{
 		bytes:  true,
 		pull:   func() *engine.Deferred { return p.promiseOf(src.Pull()) },
 		cancel: func(reason goja.Value) *engine.Deferred { return p.promiseOf(src.Cancel(reason)) },
-	})}
+	})
+	s.single = true
+	return &Fed{s}
 }
 
 // Object is the ReadableStream.
@@ -86,8 +88,17 @@ func (s *Drained) Object() *goja.Object { return s.w.object() }
 // Fail breaks the stream off, unless it has ended.
 func (s *Drained) Fail(reason goja.Value) { s.w.fail(reason) }
 
+// Break is Fail with what the reference makes of it: with writes on their way the stream is then closed
+// to writers, and else its close() succeeds.
+func (s *Drained) Break(reason goja.Value) {
+	w := s.w
+	w.internal, w.over = w.busy() || !w.requests.empty(), true
+	w.fail(reason)
+}
+
 // End closes the stream when what was written has been taken.
 func (s *Drained) End() {
+	s.w.over = true
 	if !s.w.closing() {
 		s.w.close().Handled()
 	}

@@ -68,6 +68,7 @@ type writable struct {
 	closingNow   *engine.Deferred // the sink has been told to close
 	pendingAbort *pendingAbort
 	internal     bool         // as those that workerd has no controller for: once failed, it is closed to writers
+	over         bool         // what it writes to has ended it
 	scripted     bool         // its sink is JavaScript's, or a transform
 	obj          *goja.Object // nil until JavaScript sees it
 
@@ -302,6 +303,9 @@ func (w *writable) abort(reason goja.Value) *engine.Deferred {
 
 // close is WritableStreamClose (section 5.5.2).
 func (w *writable) close() *engine.Deferred {
+	if w.over && !w.internal && w.state != stateEnded && w.requests.empty() && (w.closing() || w.state != stateWritable) {
+		return w.p.Engine.Promises.Fulfilled(goja.Undefined())
+	}
 	if w.state == stateFailed && !w.internal {
 		return w.p.Engine.Promises.Rejected(w.err) // as workerd
 	}
@@ -321,7 +325,7 @@ func (w *writable) close() *engine.Deferred {
 // closeFor is close() as JavaScript calls it: in workerd it throws where the stream is being
 // closed, so that its promise is rejected a job earlier than others.
 func (w *writable) closeFor() goja.Value {
-	if !w.internal && w.closing() && w.state == stateWritable {
+	if !w.internal && !w.over && w.closing() && w.state == stateWritable {
 		return w.p.Engine.Promises.Rejected(w.p.typeError(textClosingWriter)).Object()
 	}
 	return given(w.close())

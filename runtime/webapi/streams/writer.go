@@ -124,7 +124,7 @@ func (x *writer) write(chunk goja.Value, request writeRequest) {
 	case w.state == stateFailed && !w.internal:
 		request.fail(w.err)
 		return
-	case !w.internal && (w.closing() && w.state == stateWritable || w.state == stateEnded && !ended):
+	case !w.internal && !w.over && (w.closing() && w.state == stateWritable || w.state == stateEnded && !ended):
 		request.fail(p.typeError(textClosedReadable)) // the reference's text
 		return
 	case w.closing() || w.state == stateEnded || w.state == stateFailed || w.internal && w.pendingAbort != nil:

@@ -39,7 +39,15 @@ export class Thing extends DurableObject {
     return new Response("later");
   }
 }
+async function connection(entry, bytes) {
+  const s = entry.connect("example:25");
+  await s.writable.getWriter().write(new Uint8Array(bytes));
+  await s.closed;
+  return new Response("closed");
+}
+
 export class Entry extends WorkerEntrypoint {
+  async connect(socket) { const read = await socket.readable.getReader().read(); if (read.value.length > 1) throw new TypeError("connection"); }
   async fetch() { console.log("entry fetch"); return new Response("entry", { status: 202 }); }
   add(a, b) { console.log("add"); return a + b; }
   get p() { return { q: { r() { return 1; } } }; }
@@ -101,6 +109,8 @@ const requests = {
   "/entry-missing": (env, ctx) => text(ctx.exports.Entry.nothing()),
   "/entry-pipeline": (env, ctx) => text(ctx.exports.Entry.stub().more()),
   "/entry-stub": async (env, ctx) => { using s = await ctx.exports.Entry.stub(); return Response.json([await s.more(), await s.more(), await s.boom().catch((e) => e.message)]); },
+  "/entry-connect": (env, ctx) => connection(ctx.exports.Entry, 1),
+  "/entry-connect-throws": (env, ctx) => connection(ctx.exports.Entry, 2),
   "/object": (env) => text(env.Thing.getByName("a").later()),
   "/object-timer": (env) => text(env.Thing.getByName("a").timer()),
   "/object-unhandled": (env) => text(env.Thing.getByName("a").unhandled()),

@@ -25,9 +25,24 @@ function (native, p) {
     s.W.fail(e);
     settle(s, e);
   };
+  // refuse is for a connection that does not open: the reference closes its readable half.
+  const refuse = (s, e) => {
+    s.broken = new Error(`jsg.Error: ${e.message}`);
+    s.opened.rej(e);
+    if (s.pulled) s.S.fail(new Error("Stream was cancelled.")); else s.S.end();
+    s.W.break(s.broken);
+    settle(s, e);
+  };
+  // gone: the other end has closed both halves.
+  const gone = (s) => {
+    if (s.over) return;
+    if (s.S.open()) s.S.end();
+    s.W.end();
+    settle(s);
+  };
   const ended = (s) => { if (s.readEnded && s.writeEnded) settle(s); };
 
-  const pull = (s) => then(s.opened.promise, () => {
+  const pull = (s) => { s.pulled = true; return then(s.opened.promise, () => {
     if (s.over || s.secured) return undefined;
     const d = defer();
     s.reading = true;
@@ -44,7 +59,7 @@ function (native, p) {
       } else fail(s, v);
     });
     return d.promise;
-  }, () => {});
+  }, () => {}); };
   // sending does one thing of the sending half, which has the connection to wait for.
   // The peer may never take it: cut ends the wait.
   const sending = (s, start) => {
@@ -53,16 +68,23 @@ function (native, p) {
     s.cut = (e) => { cut = true; d.rej(e); };
     then(then(s.opened.promise, () => cut ? undefined : start((e) => {
       if (e === undefined) { d.res(); return; }
+      if (s.inner) { // the other end has gone: what it wrote before can still be read
+        s.writeEnded = true;
+        s.W.break(e);
+        d.rej(e);
+        ended(s);
+        return;
+      }
       d.rej(e);
       if (!s.over) fail(s, e);
-    })), undefined, d.rej);
+    })), undefined, (e) => d.rej(s.broken ?? e));
     return d.promise;
   };
 
   const make = (secure, options, host, hint) => {
     const s = {
       secure, host, hint, halfOpen: options.allowHalfOpen, opened: defer(), closed: defer(), handle: undefined,
-      readEnded: false, writeEnded: false, over: false, reading: false, closing: false, secured: false, upgraded: false, cut: undefined, S: undefined, W: undefined,
+      readEnded: false, writeEnded: false, over: false, reading: false, pulled: false, closing: false, secured: false, upgraded: false, inner: options.inner, broken: undefined, cut: undefined, S: undefined, W: undefined,
     };
     handled(s.opened.promise);
     handled(s.closed.promise);
@@ -73,7 +95,7 @@ function (native, p) {
       close: () => then(sending(s, (done) => native.closeWrite(s.handle, done)), () => {
         s.writeEnded = true;
         if (!s.halfOpen && s.readEnded) settle(s); else ended(s);
-      }),
+      }, (e) => { if (e !== s.broken) throw e; }),
       // workerd's streams reject what is queued as soon as they are aborted.
       interrupt: (e) => s.cut(e),
       abort: () => { s.writeEnded = true; then(s.opened.promise, () => settle(s), () => {}); return resolved(); },
@@ -108,16 +130,22 @@ function (native, p) {
         s.W.end(); // what was written before leaves
         const ending = s.W.ending();
         return ending ? then(ending, over, over) : over();
-      }, (e) => { throw e; });
+      }, () => {});
     }
     startTls(options = undefined) {
       const s = stateOf(this);
       if (s.secure === "on") throw new TypeError("Cannot startTls on a TLS socket.");
       if (s.secure !== "starttls") throw new TypeError(NOT_STARTTLS);
       if (s.secured) throw new TypeError("startTls has already been called on this socket, or the socket was transferred over RPC.");
-      const name = options?.expectedServerHostname, t = make("on", { allowHalfOpen: s.halfOpen, highWaterMark: 1 }, s.host, s.hint);
+      const name = options?.expectedServerHostname, t = make("on", { allowHalfOpen: s.halfOpen, highWaterMark: 1, inner: s.inner }, s.host, s.hint);
       s.secured = true;
       const refuse = (e) => { fail(t, e); settle(s, e); };
+      if (s.inner) {
+        s.upgraded = true;
+        fail(t, new Error("startTls() is not supported on this connection."));
+        settle(s);
+        return new Socket(KEY, t);
+      }
       try {
         s.S.lock(); // neither half of this socket is of use any more
         const flush = s.W.lock();
@@ -142,11 +170,21 @@ function (native, p) {
   const failure = (hint, cause) => new Error("proxy request failed, cannot connect to the specified address" +
     (hint ? ". It looks like you might be trying to connect to a HTTP-based service — consider using fetch instead" : ""), { cause });
 
-  return (address, secure, allowHalfOpen, highWaterMark, host, hint) => {
-    const s = make(secure, { allowHalfOpen, highWaterMark }, host, hint);
+  return (address, secure, allowHalfOpen, highWaterMark, host, hint, inner, accepted) => {
+    const s = make(secure, { allowHalfOpen, highWaterMark, inner }, host, hint);
+    if (accepted !== undefined) {
+      s.handle = accepted;
+      s.opened.res({ remoteAddress: undefined, localAddress: address });
+      native.watch(s.handle, () => gone(s));
+      return new Socket(KEY, s);
+    }
     s.handle = native.open(address, secure === "on", (e, remote, refused) => {
-      if (e === undefined) { s.opened.res(info(remote)); return; }
-      fail(s, refused ? e : failure(s.hint, e));
+      if (e === undefined) {
+        s.opened.res(info(remote));
+        native.watch(s.handle, () => gone(s));
+        return;
+      }
+      refuse(s, refused ? e : failure(s.hint, e));
     });
     return new Socket(KEY, s);
   };
