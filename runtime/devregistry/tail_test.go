@@ -27,7 +27,8 @@ func TestTailArgs(t *testing.T) {
 		`{"getWebSocketEvent":{"code":1000,"wasClean":true,"webSocketEventType":"close"}}`: {Type: "hibernatableWebSocket", Socket: &event.TraceSocket{Type: "close", Code: 1000, Clean: true}},
 		`{"getWebSocketEvent":{"webSocketEventType":"message"}}`:                           {Type: "hibernatableWebSocket", Socket: &event.TraceSocket{Type: "message"}},
 		`{"consumedEvents":[{"scriptName":"v"}]}`:                                          {Type: "trace", Consumed: []event.TraceSource{{ScriptName: "v"}}},
-		`null`: {Type: "connect"},
+		`{}`:   {Type: "connect"},
+		`null`: {Type: "custom"},
 	} {
 		got, err := json.Marshal(info(e))
 		if err != nil {
