@@ -62,7 +62,7 @@ func (d deaf) Close(websocket.StatusCode, string) error {
 	<-d.over
 	return errors.New("failed to read the answer")
 }
-func (d deaf) CloseNow() error     { close(d.over); return nil }
+func (d deaf) CloseNow() error    { close(d.over); return nil }
 func (d deaf) SetReadLimit(int64) {}
 
 // A client whose Close frame is not answered hangs up, which is no failure of the call.
@@ -70,7 +70,9 @@ func TestUnansweredClose(t *testing.T) {
 	c := clock.NewVirtual(time.Unix(0, 0))
 	s := NewSession(history.NewRecorder(c, nil), sched.NewSeeded(c, entropy.NewSeeded(1)), time.Hour)
 	conn := deaf{began: make(chan struct{}), over: make(chan struct{})}
-	s.Over(func(context.Context, string, http.Header) (agentrpc.Conn, *http.Response, error) { return conn, nil, nil }, nil)
+	s.Over(func(context.Context, string, http.Header) (agentrpc.Conn, *http.Response, error) {
+		return conn, nil, nil
+	}, nil)
 	s.Connect("http://127.0.0.1:1")
 	socket, err := s.OpenSocket(t.Context(), "/", nil)
 	if err != nil {
