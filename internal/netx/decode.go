@@ -88,6 +88,9 @@ type gzipMembers struct {
 
 func openGzip(r io.Reader) (io.Reader, error) {
 	in := bufio.NewReader(r)
+	if begin, _ := in.Peek(2); len(begin) == 2 && (begin[0] != 0x1f || begin[1] != 0x8b) {
+		return nil, gzip.ErrHeader // zlib says so before it misses the rest of a header
+	}
 	z, err := gzip.NewReader(in)
 	if err != nil {
 		return nil, err

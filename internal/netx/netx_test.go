@@ -185,6 +185,29 @@ func TestRealWritten(t *testing.T) {
 	}
 }
 
+// A request without a body says so with all methods but GET and HEAD, and a response that came
+// in chunks says that (compared with wrangler dev).
+func TestRealFraming(t *testing.T) {
+	d, base := upstream(t, false, nil, func(w http.ResponseWriter, r *http.Request) {
+		w.WriteHeader(200)
+		w.(http.Flusher).Flush()
+		fmt.Fprint(w, r.Header["Content-Length"])
+	})
+	for _, method := range []string{"GET", "DELETE", "OPTIONS", "POST", "FOO"} {
+		resp, err := do(t, d, &event.Request{Method: method, URL: base + "/"})
+		if err != nil || resp.Header.Get("transfer-encoding") != "chunked" {
+			t.Fatalf("%s: %+v %v", method, resp, err)
+		}
+		want := "[0]"
+		if method == "GET" {
+			want = "[]"
+		}
+		if body, err := readAll(t, resp.Body); err != nil || body != want {
+			t.Errorf("%s: Content-Length %q %v, want %q", method, body, err, want)
+		}
+	}
+}
+
 // What a server compressed arrives plain, and its header stays.
 func TestRealContentEncoding(t *testing.T) {
 	pack := map[string]func(io.Writer) io.WriteCloser{
@@ -238,6 +261,10 @@ func TestRealContentEncoding(t *testing.T) {
 	var lost *event.Error
 	if !errors.As(err, &lost) || lost.Name != "TypeError" || lost.Message != "Gzip decompression failed." {
 		t.Errorf("a damaged body: %v", err)
+	}
+	short, _ := decode(io.NopCloser(strings.NewReader("not gzip")), "gzip") // shorter than a header
+	if _, err := io.ReadAll(short); err == nil || err.Error() != "TypeError: Gzip decompression failed." {
+		t.Errorf("a short body: %v", err)
 	}
 }
 

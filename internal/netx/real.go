@@ -14,6 +14,7 @@ import (
 	"net/http"
 	"net/textproto"
 	"net/url"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -112,6 +113,9 @@ func (d *Real) exchange(ctx context.Context, req *event.Request) (*event.Respons
 		Header:     FromHTTP(resp.Header),
 		URL:        req.URL,
 	}
+	if slices.Contains(resp.TransferEncoding, "chunked") { // which net/http takes away
+		out.Header = append(out.Header, event.Field{Name: "Transfer-Encoding", Value: "chunked"})
+	}
 	if resp.StatusCode == http.StatusSwitchingProtocols {
 		return d.upgraded(req, hr, resp, out), nil
 	}
@@ -185,6 +189,9 @@ func (d *Real) request(ctx context.Context, req *event.Request) (*http.Request, 
 	}
 	if req.Body != nil {
 		setBody(hr, req.Body)
+	} else {
+		// These have net/http send Content-Length: 0 with all methods but GET and HEAD, as KJ does.
+		hr.Body, hr.TransferEncoding = http.NoBody, []string{"identity"}
 	}
 	return hr, nil
 }

@@ -63,6 +63,12 @@ func New(r *webidl.Realm, parts Parts, through exchange.Exchange) *Fetch {
 	e.Lazies.Interface("Response", func() goja.Value { return p.responseClass().Ctor })
 	e.Interface("fetch", p.GlobalFunc("fetch", func(call goja.FunctionCall) goja.Value {
 		input, init := call.Argument(0), call.Argument(1)
+		if len(call.Arguments) == 0 {
+			return p.Promise(func() goja.Value {
+				p.BadArgument("", "fetch", 1, "Request or string")
+				return nil
+			})
+		}
 		return p.Do(input, init)
 	}))
 	p.installCodecs()

@@ -380,6 +380,7 @@ func TestFetchAbort(t *testing.T) {
 		return func(err error) { canceled = err }
 	}
 	w.Tries([][2]string{
+		{`fetch()`, `TypeError: Failed to execute 'fetch' on 'ServiceWorkerGlobalScope': parameter 1 is not of type 'Request or string'.`},
 		{`fetch("http://x/", {signal: AbortSignal.abort()})`, `AbortError: The operation was aborted`},
 		{`(async c => { const p = fetch("http://x/", {signal: c.signal}); c.abort(new Error("mine")); return p })(new AbortController())`, `Error: mine`},
 		{`new Request("http://x/", {signal: 5})`, `TypeError: Incorrect type for the 'signal' field on 'RequestInitializerDict': the provided value is not of type 'AbortSignal'.`},

@@ -18,12 +18,13 @@ function (native, p) {
     native.close(s.handle);
     if (e === undefined) s.closed.res(); else s.closed.rej(e);
   };
-  // fail ends everything with an error: of the connection, or of one of its halves.
-  const fail = (s, e) => {
+  // fail ends everything with an error: of the connection, or of one of its halves. As in
+  // workerd closed is rejected only if the connection was never there.
+  const fail = (s, e, opened = true) => {
     s.opened.rej(e);
     s.S.fail(e);
     s.W.fail(e);
-    settle(s, e);
+    settle(s, opened ? undefined : e);
   };
   // refuse is for a connection that does not open: the reference closes its readable half.
   const refuse = (s, e) => {
@@ -139,10 +140,10 @@ function (native, p) {
       if (s.secured) throw new TypeError("startTls has already been called on this socket, or the socket was transferred over RPC.");
       const name = options?.expectedServerHostname, t = make("on", { allowHalfOpen: s.halfOpen, highWaterMark: 1, inner: s.inner }, s.host, s.hint);
       s.secured = true;
-      const refuse = (e) => { fail(t, e); settle(s, e); };
+      const refuse = (e) => { fail(t, e, false); settle(s, e); };
       if (s.inner) {
         s.upgraded = true;
-        fail(t, new Error("startTls() is not supported on this connection."));
+        fail(t, new Error("startTls() is not supported on this connection."), false);
         settle(s);
         return new Socket(KEY, t);
       }
