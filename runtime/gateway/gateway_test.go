@@ -198,6 +198,26 @@ func TestNullBodies(t *testing.T) {
 	}
 }
 
+// The body of a response to HEAD is read, though nobody gets it (workerd 1.20261117.1): who writes it
+// is not interrupted, and the client does not wait for it.
+func TestHeadReadsTheBody(t *testing.T) {
+	pipe := event.NewPipe(-1)
+	w := start(t, Options{Handler: answer(func(*event.Request) (*event.Response, error) {
+		return &event.Response{Status: 200, Body: pipe}, nil
+	})})
+	if resp, _ := w.do("HEAD", "/", nil); resp.StatusCode != 200 {
+		t.Error(resp.Status)
+	}
+	for i := range 3 {
+		taken := make(chan error, 1)
+		pipe.Write([]byte("chunk"), func(err error) { taken <- err })
+		if err := <-taken; err != nil {
+			t.Errorf("chunk %d: %v", i, err)
+		}
+	}
+	pipe.Close(nil)
+}
+
 // The status line has the response's phrase, if only an empty one; what is no ASCII
 // leaves it empty. The log has the phrase, or the usual one.
 func TestReasonPhrase(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/textproto"
 	"strconv"
+	"sync/atomic"
 
 	"minido.dev/minido/internal/killpoint"
 	"minido.dev/minido/internal/netx"
@@ -86,12 +87,31 @@ func (x *exchange) head(resp *event.Response) (int64, event.Body) {
 		h["Content-Length"] = []string{strconv.FormatInt(length, 10)}
 	}
 	if null || x.r.Method == http.MethodHead {
-		if body != nil {
+		if _, received := body.(*netx.ReaderBody); received { // no code would see the difference
 			body.Cancel(nil)
+		} else if body != nil {
+			drain(body)
 		}
 		return 0, nil
 	}
 	return length, body
+}
+
+// drain reads a body that nobody gets, as workerd does: whoever writes it notices nothing.
+func drain(body event.Body) {
+	for {
+		var second atomic.Bool // the callback and the return of Read: the second of them goes on
+		ended := false
+		body.Read(func(_ []byte, err error) {
+			ended = err != nil
+			if second.Swap(true) && !ended {
+				drain(body)
+			}
+		})
+		if !second.Swap(true) || ended {
+			return
+		}
+	}
 }
 
 // stream writes the head and then chunk after chunk, each as soon as it comes.
