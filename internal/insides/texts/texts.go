@@ -48,20 +48,29 @@ func AsciiOf(s goja.String) (string, bool) {
 	return a, len(a) == s.Length() && IsASCII(a)
 }
 
-// IsASCII looks at eight bytes at a time.
-func IsASCII(s string) bool {
-	bytes := unsafe.Slice(unsafe.StringData(s), len(s))
-	for ; len(bytes) >= 8; bytes = bytes[8:] {
-		if binary.LittleEndian.Uint64(bytes)&0x8080808080808080 != 0 {
-			return false
+// IsASCII looks at 32 bytes at a time.
+func IsASCII(s string) bool { return ASCIIPrefix(unsafe.Slice(unsafe.StringData(s), len(s))) == len(s) }
+
+// ASCIIPrefix is how many bytes there are before the first that is not ASCII.
+func ASCIIPrefix(bytes []byte) int {
+	const high = 0x8080808080808080
+	rest := bytes
+	for ; len(rest) >= 32; rest = rest[32:] {
+		if (binary.LittleEndian.Uint64(rest)|binary.LittleEndian.Uint64(rest[8:])|binary.LittleEndian.Uint64(rest[16:])|binary.LittleEndian.Uint64(rest[24:]))&high != 0 {
+			break
 		}
 	}
-	for _, c := range bytes {
+	for ; len(rest) >= 8; rest = rest[8:] {
+		if binary.LittleEndian.Uint64(rest)&high != 0 {
+			break
+		}
+	}
+	for i, c := range rest {
 		if c >= 0x80 {
-			return false
+			return len(bytes) - len(rest) + i
 		}
 	}
-	return true
+	return len(bytes)
 }
 
 // Text is a string as bytes, if it is ASCII, and as code units otherwise. Both are

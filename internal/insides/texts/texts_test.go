@@ -1,6 +1,7 @@
 package texts
 
 import (
+	"bytes"
 	"strconv"
 	"strings"
 	"testing"
@@ -30,6 +31,26 @@ func TestText(t *testing.T) {
 			}
 			if n := testing.AllocsPerRun(10, func() { Text(s) }); n > 0 {
 				t.Errorf("%q (%T): %v allocations", want, v, n)
+			}
+		}
+	}
+}
+
+// The first byte that is not ASCII is found wherever it is, and no other is taken for one.
+func TestASCIIPrefix(t *testing.T) {
+	for length := range 100 {
+		text := bytes.Repeat([]byte{0x7F}, length)
+		if n := ASCIIPrefix(text); n != length || !IsASCII(string(text)) {
+			t.Fatalf("%d bytes of ASCII: %d", length, n)
+		}
+		for at := range length {
+			for _, c := range []byte{0x80, 0xFF} {
+				text[at] = c
+				text[length-1] |= 0x80 // and one at the end
+				if n := ASCIIPrefix(text); n != at || IsASCII(string(text)) {
+					t.Fatalf("%#x at %d of %d: %d", c, at, length, n)
+				}
+				text[at], text[length-1] = 0x7F, 0x7F
 			}
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/text/encoding/charmap"
 	"golang.org/x/text/encoding/htmlindex"
 
+	"minido.dev/minido/internal/insides/texts"
 	"minido.dev/minido/runtime/compat"
 	"minido.dev/minido/runtime/ecma/builtin"
 	"minido.dev/minido/runtime/engine"
@@ -149,6 +150,7 @@ type decodeMachine interface {
 // Malformed input is U+FFFD in it.
 type Text struct {
 	text  string
+	ascii bool // text is known to be of ASCII
 	units []uint16
 }
 
@@ -266,6 +268,9 @@ func (p *Classes) Value(text Text) goja.Value {
 	if text.units != nil {
 		return goja.StringFromUTF16(text.units)
 	}
+	if text.ascii {
+		return p.Engine.Maker().AsciiString(text.text)
+	}
 	return p.Engine.String(text.text)
 }
 
@@ -308,8 +313,9 @@ func (m *utf8Machine) decode(chunk []byte, flush bool) (Text, bool) {
 		m.pending = append(m.pending, chunk[whole:]...)
 		chunk = chunk[:whole]
 	}
-	if utf8.Valid(chunk) {
-		return Text{text: string(chunk)}, true
+	ascii := texts.ASCIIPrefix(chunk)
+	if ascii == len(chunk) || utf8.Valid(chunk[ascii:]) {
+		return Text{text: string(chunk), ascii: ascii == len(chunk)}, true
 	}
 	return Text{text: webidl.ValidUTF8(chunk)}, false
 }

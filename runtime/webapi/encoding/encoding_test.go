@@ -1,9 +1,12 @@
 package encoding
 
 import (
+	"bytes"
 	"slices"
 	"testing"
 	"unicode/utf16"
+
+	"github.com/dop251/goja"
 
 	"minido.dev/minido/runtime/engine"
 )
@@ -122,4 +125,29 @@ func FuzzTextDecoderStream(f *testing.F) {
 			}
 		}
 	})
+}
+
+// Long ASCII, and what follows it, is decoded as short texts are.
+func TestTextDecoderOfLongTexts(t *testing.T) {
+	w := newWorld(t)
+	w.Run(`globalThis.after = (n, bytes, o) => { const s = new TextDecoder("utf-8", o).decode(new Uint8Array([...new Uint8Array(n).fill(97), ...bytes, 98])); return s.length + s.slice(n) + s.startsWith("a".repeat(n)); };`)
+	w.Tries([][2]string{
+		{`[0, 7, 8, 31, 32, 33, 100].map((n) => after(n, []))`, `["1btrue","8btrue","9btrue","32btrue","33btrue","34btrue","101btrue"]`},
+		{`[0, 7, 8, 31, 32, 33, 100].map((n) => after(n, [0xE2, 0x82, 0xAC]))`, `["2€btrue","9€btrue","10€btrue","33€btrue","34€btrue","35€btrue","102€btrue"]`},
+		{`[7, 8, 31, 100].map((n) => after(n, [0xE2, 0x82]))`, "[\"9\ufffdbtrue\",\"10\ufffdbtrue\",\"33\ufffdbtrue\",\"102\ufffdbtrue\"]"},
+		{`after(40, [0xFF], { fatal: true })`, `TypeError: Failed to decode input.`},
+	})
+}
+
+func BenchmarkDecode(b *testing.B) {
+	chunk := bytes.Repeat([]byte("a text of ASCII "), 1<<16)
+	w := newWorld(b)
+	p := &Classes{Realm: w.Realm}
+	for b.Loop() {
+		d, _ := NewDecoder("utf-8")
+		text, _ := d.Decode(chunk, true)
+		if p.Value(text).(goja.String).Length() != 1<<20 {
+			b.Fatal("another length")
+		}
+	}
 }
