@@ -71,8 +71,13 @@ func (q *Timers) Pending() []PendingTimer {
 }
 
 // Set calls fn as a turn of the current frame after delay, or every delay
-// if repeat. The id is unique in the isolate. It throws in the global scope.
+// if repeat. The id is unique in the isolate. It throws in the global scope. Code that
+// nobody waits for can still run when its context has finished: its timers never fire, as in workerd.
 func (q *Timers) Set(delay time.Duration, repeat bool, fn func()) int64 {
+	if c := q.engine.Current(); c != nil && c.dead != nil && c.keepOutputs {
+		q.seq++
+		return q.seq
+	}
 	c := q.engine.IO("timer")
 	q.seq++
 	t := &timer{id: q.seq, queue: q, frame: q.engine.Turns.cur, fn: fn, seq: q.seq}
