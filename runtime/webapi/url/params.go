@@ -23,10 +23,10 @@ type formField struct{ Name, Value string }
 // Encoded is the list as application/x-www-form-urlencoded (section 5.2).
 func (s *SearchParams) Encoded() string { return serializeQuery(s.list) }
 
-// changed writes the list back into the URL.
+// changed has the list written back into the URL when somebody looks at that.
 func (s *SearchParams) changed() {
 	if s.url != nil {
-		s.url.parsed().SetSearch(serializeQuery(s.list))
+		s.url.behind = true
 	}
 }
 

@@ -17,11 +17,24 @@ var urlParser = whatwg.NewParser(whatwg.WithPathPercentEncodeSet(whatwg.PathPerc
 // seconds for more, and cannot be interrupted.
 const maxLength = 8 << 20
 
-var errTooLong = errors.New("minido parses URLs of up to 8 MB")
+// maxParts bounds the bytes times the slashes, and ten times the at signs: the parser joins the
+// segments of a path one by one, and reads what is before an at sign again at the next.
+const maxParts = 4e9
 
-// Parse is the URL standard's parser; base may be "". It refuses what is longer than maxLength.
+var errTooLong = errors.New("minido parses URLs of up to 8 MB, and 60 KB if each byte is a slash")
+
+// tooLong reports whether the parser would take seconds for a URL or a part of one.
+func tooLong(text string) bool {
+	if len(text) < 1<<14 {
+		return false
+	}
+	parts := strings.Count(text, "/") + strings.Count(text, `\`) + 10*strings.Count(text, "@")
+	return len(text) > maxLength || parts*len(text) > maxParts
+}
+
+// Parse is the URL standard's parser; base may be "". It refuses what is tooLong.
 func Parse(text, base string) (*whatwg.Url, error) {
-	if len(text) > maxLength || len(base) > maxLength {
+	if tooLong(text) || tooLong(base) {
 		return nil, errTooLong
 	}
 	parse := func() (*whatwg.Url, error) { return urlParser.Parse(text) }

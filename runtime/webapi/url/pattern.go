@@ -315,6 +315,9 @@ func canonicalIPv6(value string) (string, error) {
 // canonicalComponent writes fixed text as a URL would hold it (URL Pattern
 // standard, section 3.1: canonicalization).
 func canonicalComponent(name, value string, opaque bool) (string, error) {
+	if tooLong(value) {
+		return "", errTooLong
+	}
 	if value == "" {
 		return "", nil
 	}

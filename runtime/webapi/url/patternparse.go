@@ -171,7 +171,7 @@ type patternParser struct {
 	segment string
 	parts   []patternPart
 	names   map[string]bool
-	fixed   string
+	fixed   strings.Builder
 	next    int // the next numeric name
 }
 
@@ -232,7 +232,7 @@ func (p *patternParser) step() error {
 	if hasName || hasWild {
 		prefix := char.value
 		if prefix != "" && prefix != p.syntax.prefix {
-			p.fixed += prefix
+			p.fixed.WriteString(prefix)
 			prefix = ""
 		}
 		if err := p.flush(); err != nil {
@@ -244,7 +244,7 @@ func (p *patternParser) step() error {
 		char, hasChar = p.take(tokenEscaped)
 	}
 	if hasChar {
-		p.fixed += char.value
+		p.fixed.WriteString(char.value)
 		return nil
 	}
 	if _, ok := p.take(tokenOpen); ok {
@@ -281,11 +281,11 @@ func (p *patternParser) takeText() string {
 
 // flush makes a part of the fixed text so far.
 func (p *patternParser) flush() error {
-	if p.fixed == "" {
+	if p.fixed.Len() == 0 {
 		return nil
 	}
-	text, err := p.encode(p.fixed)
-	p.fixed = ""
+	text, err := p.encode(p.fixed.String())
+	p.fixed.Reset()
 	if err != nil {
 		return err
 	}
@@ -296,7 +296,7 @@ func (p *patternParser) flush() error {
 // add is "add a part".
 func (p *patternParser) add(prefix, name, wild string, asterisk, hasWild bool, suffix, modifier string) error {
 	if name == "" && !hasWild && modifier == "" {
-		p.fixed += prefix
+		p.fixed.WriteString(prefix)
 		return nil
 	}
 	if err := p.flush(); err != nil {

@@ -29,6 +29,7 @@ type webURL struct {
 	plain  plainURL // the URL as long as u is nil
 	u      *url.Url
 	params *SearchParams // made at first use; follows u
+	behind bool          // params have changed, and u has not yet
 	object *goja.Object  // the URLSearchParams object of params
 }
 
@@ -45,7 +46,7 @@ var errNoBase = errors.New("the base is empty")
 // input is what is to be parsed as a URL, or as a part of one.
 func (p *Classes) input(v goja.Value) string {
 	text := p.USV(v)
-	if len(text) > maxLength {
+	if tooLong(text) {
 		p.Engine.Throw("RangeError", "%v", errTooLong)
 	}
 	return text
@@ -69,7 +70,16 @@ func (p *Classes) parseAgainst(input string, base goja.Value) (*webURL, error) {
 }
 
 // parsed is the URL in the parser's form, to be changed.
+// catchUp writes params that have changed into the URL, before it is looked at.
+func (w *webURL) catchUp() {
+	if w.behind {
+		w.behind = false
+		w.parsed().SetSearch(w.params.Encoded())
+	}
+}
+
 func (w *webURL) parsed() *url.Url {
+	w.catchUp()
 	if w.u == nil {
 		u, err := Parse(w.plain.href, "")
 		if err != nil {
@@ -81,6 +91,7 @@ func (w *webURL) parsed() *url.Url {
 }
 
 func (w *webURL) href() string {
+	w.catchUp()
 	if w.u == nil {
 		return w.plain.href
 	}
@@ -88,6 +99,7 @@ func (w *webURL) href() string {
 }
 
 func (w *webURL) query() string {
+	w.catchUp()
 	if w.u == nil {
 		return w.plain.search()
 	}
@@ -98,6 +110,7 @@ func (p *Classes) defineURL() *engine.Class[*webURL] {
 	vm := p.VM
 	part := func(name string, plain func(u plainURL) string, get func(u *url.Url) string, set func(u *url.Url, v string)) engine.Accessor[*webURL] {
 		a := engine.Accessor[*webURL]{Name: name, Get: func(w *webURL, _ *goja.Object) goja.Value {
+			w.catchUp()
 			if w.u == nil {
 				return vm.ToValue(plain(w.plain))
 			}
@@ -119,7 +132,7 @@ func (p *Classes) defineURL() *engine.Class[*webURL] {
 		if err != nil {
 			p.Engine.Throw("TypeError", "Failed to set the 'href' property on 'URL': the provided value is not of type 'valid URL string'.")
 		}
-		w.u = u
+		w.u, w.behind = u, false
 		w.refresh()
 	}
 	class := engine.DefineClass(p.Engine, engine.ClassDef[*webURL]{

@@ -80,3 +80,20 @@ func TestPlainURL(t *testing.T) {
 		t.Errorf("%d plain Classes and %d others: the lists show too little", plain, others)
 	}
 }
+
+// A URL follows its searchParams when it is looked at, however many changes there were, and
+// what takes the parser seconds is refused.
+func TestURLFollowsParams(t *testing.T) {
+	w := newWorld(t)
+	w.Tries([][2]string{
+		{`(() => { const u = new URL("http://x/?a=1#h"); u.searchParams.append("b", "2"); u.searchParams.delete("a"); return [u.href, u.search, u.hash].join(" ") })()`, `http://x/?b=2#h ?b=2 #h`},
+		{`(() => { const u = new URL("http://x/"), p = u.searchParams; p.set("a", "1"); u.pathname = "/p"; p.set("c", "3"); u.hash = "f"; return JSON.stringify(u) + u + p })()`, `"http://x/p?a=1&c=3#f"http://x/p?a=1&c=3#fa=1&c=3`},
+		{`(() => { const u = new URL("http://x/"), p = u.searchParams; p.set("a", "1"); u.search = "?z"; return [u.href, [...p].join()].join(" ") })()`, `http://x/?z z,`},
+		{`(() => { const u = new URL("http://x/"), p = u.searchParams; p.set("a", "1"); u.href = "http://y/?q=2"; return [u.href, [...p].join()].join(" ") })()`, `http://y/?q=2 q,2`},
+		{`(() => { const u = new URL("http://x/"); for (let i = 0; i < 5000; i++) u.searchParams.append("a", i); return u.href.length })()`, `33899`},
+		{`new URL("http://" + "@".repeat(1e5) + "x/")`, `RangeError: minido parses URLs of up to 8 MB, and 60 KB if each byte is a slash`},
+		{`(() => { const u = new URL("http://x/"); u.pathname = "/a".repeat(1e5); })()`, `RangeError: minido parses URLs of up to 8 MB, and 60 KB if each byte is a slash`},
+		{`new URLPattern({ pathname: "/a".repeat(1e5) })`, `TypeError: Failed to construct URLPattern`},
+		{`new URLPattern({ search: "ab".repeat(1e4) }).test("http://x/")`, `false`},
+	})
+}

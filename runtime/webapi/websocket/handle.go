@@ -208,8 +208,7 @@ func (p *Sockets) Couple(v goja.Value) *event.Socket {
 }
 
 // accept begins to deliver events to JavaScript. The context stays alive until
-// the socket is closed.
-// halfOpen is the option allowHalfOpen, nil if it is not given.
+// the socket is closed. halfOpen is the option allowHalfOpen, nil if it is not given.
 func (h *Handle) accept(halfOpen goja.Value) {
 	refuse := func(text string) { h.p.Engine.Throw("TypeError", "%s", text) }
 	switch h.state {
@@ -344,15 +343,30 @@ func (h *Handle) deliver(ev *goja.Object) bool {
 	h.threw, h.failing = true, true
 	h.behind(func() {
 		h.failing = false
-		sock := h.Socket
-		if h.dispatchError(thrown) {
+		sock, told := h.Socket, h.dispatchError(thrown)
+		if told {
 			h.owner.Emit(func() { sock.Drop(1006, "", lost) })
 		}
 		h.answered = false
 		h.settle()
+		if !told {
+			sock.Bind(deaf{}) // its connection stays
+		}
 	})
 	return false
 }
+
+// deaf receives at an end that nobody listens to any more: what comes must not wait there.
+type deaf struct{}
+
+// OnMessage implements event.Receiver.
+func (deaf) OnMessage(event.Message) {}
+
+// OnClose implements event.Receiver.
+func (deaf) OnClose(int, string, bool) {}
+
+// OnError implements event.Receiver.
+func (deaf) OnError(error) {}
 
 // Abort ends the connection for a signal's reason, as the fetch is aborted whose response the
 // socket came with: that of abort() without a reason is a lost connection, another one an
@@ -362,7 +376,7 @@ func (h *Handle) Abort(reason goja.Value) {
 		return
 	}
 	sock := h.Socket
-	h.p.Engine.Current().Emit(func() { sock.Drop(1006, "", nil) })
+	h.owner.Emit(func() { sock.Drop(1006, "", nil) })
 	h.aborted = h.crossed(reason)
 	if h.state == socketAccepted {
 		h.tellAborted()
