@@ -63,3 +63,19 @@ func TestLongArraysGrow(t *testing.T) {
 		evaluates(t, source, want)
 	}
 }
+
+// sort and toSorted without a function make the text of each value once, and stop where the
+// worker's time is over.
+func TestSortsByText(t *testing.T) {
+	evaluates(t, `[3, 20, 100, undefined, null, true, "b", 1n, -0, NaN, undefined, "\u{1F600}", "\uFFFF", "é"].sort().join("|")`, "0|1|100|20|3|NaN|b|null|true|é|\U0001F600|\uffff||")
+	for source, want := range map[string]string{
+		`(() => { const a = ["b", "a", , "c"]; return [a.sort() === a, a.length, 3 in a, a.join()].join(" ") })()`:                             "true 4 false a,b,c,",
+		`(() => { const a = [2, 1], b = a.toSorted(); return [a.join(), b.join(), b !== a].join(" ") })()`:                                     "2,1 1,2 true",
+		`(() => { let n = 0; const o = (t) => ({ toString() { n++; return t } }); return ["" + [o("b"), o("a")].sort(), n > 1].join(" ") })()`: "a,b true",
+		`[Symbol("x"), 1].sort()`:      "TypeError: Cannot convert a Symbol value to a string",
+		`Object.freeze([2, 1]).sort()`: "TypeError: Cannot assign to read only property '0' of object '[object Array]'",
+		`(() => { const a = []; for (let i = 0; i < 2e5; i++) a.push(i * 7919 % 200003); a.sort(); return a.every((v, i) => i === 0 || String(a[i - 1]) <= String(v)) })()`: "true",
+	} {
+		evaluates(t, source, want)
+	}
+}

@@ -124,9 +124,6 @@ func (e *Engine) Text(v goja.Value) (text string) {
 	if v == nil {
 		return "undefined"
 	}
-	if symbol, ok := v.(*goja.Symbol); ok {
-		return "Symbol(" + symbol.String() + ")"
-	}
 	if ex := e.vm.Try(func() { text = v.String() }); ex != nil {
 		return "a value that cannot be shown"
 	}

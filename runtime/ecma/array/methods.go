@@ -3,6 +3,7 @@
 package array
 
 import (
+	"cmp"
 	_ "embed"
 	"slices"
 	"strconv"
@@ -79,6 +80,9 @@ func Install(e *engine.Engine) {
 		builtin.Wrap(e, proto, name, func(c goja.FunctionCall, method insides.Function) goja.Value {
 			if compare := c.Argument(0); a.ordinary(c.This) {
 				if goja.IsUndefined(compare) {
+					if sorted := a.sortByText(c.This.(*goja.Object), name == "sort"); sorted != nil {
+						return sorted
+					}
 					return method(c)
 				}
 				if engine.IsCallable(compare) {
@@ -197,6 +201,68 @@ func elements(e *engine.Engine, list *goja.Object) []goja.Value {
 	}
 	return values
 }
+
+// sortByText sorts an array of primitive values by their texts (23.1.3.30.2), in place or as a copy,
+// and makes each text once; nil, and nothing has happened, if there are objects, symbols, holes or
+// accessors, of which goja's method calls code of the program's or throws.
+func (a *methods) sortByText(o *goja.Object, inPlace bool) goja.Value {
+	type item struct {
+		text  goja.String
+		value goja.Value
+		at    int
+	}
+	e, plain := a.engine, a.engine.Maker().Plain
+	list := plain.Array(o)
+	if list == nil || len(list.Values()) != int(list.Length()) {
+		return nil
+	}
+	e.Memory.Fit(int64(len(list.Values()))*int64(unsafe.Sizeof(item{})), builtin.BadArrayLength)
+	items, missing := make([]item, 0, len(list.Values())), 0
+	for i, v := range list.Values() {
+		switch v.(type) {
+		case nil, *goja.Object, *goja.Symbol:
+			return nil
+		}
+		if plain.Special(v) {
+			return nil
+		}
+		if goja.IsUndefined(v) { // these come last
+			missing++
+			continue
+		}
+		text, is := v.(goja.String)
+		if !is { // a number's text, or that of a boolean, null or a BigInt
+			text = e.VM().ToValue(v.String()).(goja.String)
+		}
+		items = append(items, item{text, v, i})
+		if i%pauseEvery == 0 {
+			e.Natives.Pause()
+		}
+	}
+	compared := 0
+	slices.SortFunc(items, func(x, y item) int {
+		if compared++; compared%pauseEvery == 0 {
+			e.Natives.Pause()
+		}
+		return cmp.Or(x.text.CompareTo(y.text), cmp.Compare(x.at, y.at))
+	})
+	values := list.Values()
+	if !inPlace {
+		values = make([]goja.Value, len(items)+missing)
+	}
+	for i := range values {
+		if values[i] = goja.Undefined(); i < len(items) {
+			values[i] = items[i].value
+		}
+	}
+	if !inPlace {
+		return e.Maker().ArrayOf(values)
+	}
+	return o
+}
+
+// pauseEvery is after how many steps a method asks whether it may go on.
+const pauseEvery = 1024
 
 // sortOrdinary sorts an array by a function of the user's, in place or as a copy;
 // nil, and nothing has happened, if the array has holes or accessors.

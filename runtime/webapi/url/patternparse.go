@@ -179,8 +179,15 @@ func (o patternSyntax) segmentRegExp() string {
 	return "[^" + regexpEscape(o.delimiter) + "]+?"
 }
 
+// maxPattern bounds the text of one component, in bytes: each group is parsed as a URL, which
+// nothing interrupts.
+const maxPattern = 256 << 10
+
 // parsePattern is "parse a pattern string".
 func parsePattern(input string, o patternSyntax, encode func(string) (string, error)) ([]patternPart, error) {
+	if len(input) > maxPattern {
+		return nil, syntaxError("minido takes patterns of up to 256 KB")
+	}
 	tokens, err := tokenizePattern([]rune(input), false)
 	if err != nil {
 		return nil, err

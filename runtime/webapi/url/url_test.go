@@ -94,6 +94,7 @@ func TestURLFollowsParams(t *testing.T) {
 		{`new URL("http://" + "@".repeat(1e5) + "x/")`, `RangeError: minido parses URLs of up to 8 MB, and 60 KB if each byte is a slash`},
 		{`(() => { const u = new URL("http://x/"); u.pathname = "/a".repeat(1e5); })()`, `RangeError: minido parses URLs of up to 8 MB, and 60 KB if each byte is a slash`},
 		{`new URLPattern({ pathname: "/a".repeat(1e5) })`, `TypeError: Failed to construct URLPattern`},
+		{`new URLPattern({ pathname: "/x" + "{a}".repeat(1e6) })`, `TypeError: Failed to construct URLPattern`},
 		{`new URLPattern({ search: "ab".repeat(1e4) }).test("http://x/")`, `false`},
 	})
 }

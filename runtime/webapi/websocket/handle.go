@@ -13,6 +13,7 @@ import (
 	"minido.dev/minido/internal/killpoint"
 	"minido.dev/minido/runtime/clone"
 	"minido.dev/minido/runtime/compat"
+	"minido.dev/minido/runtime/ecma/builtin"
 	"minido.dev/minido/runtime/engine"
 	"minido.dev/minido/runtime/event"
 	"minido.dev/minido/runtime/webapi/blob"
@@ -411,7 +412,7 @@ func (h *Handle) crossed(v goja.Value) goja.Value {
 			return made
 		}
 	}
-	return p.Engine.Errors.New("Error", p.Engine.Text(v))
+	return p.Engine.Errors.New("Error", builtin.Show(p.Engine, v))
 }
 
 // OnError implements event.Receiver.
