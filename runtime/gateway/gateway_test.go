@@ -216,6 +216,21 @@ func TestHeadReadsTheBody(t *testing.T) {
 		}
 	}
 	pipe.Close(nil)
+	endless := event.NewPipe(-1)
+	w = start(t, Options{Handler: answer(func(*event.Request) (*event.Response, error) {
+		return &event.Response{Status: 200, Body: endless}, nil
+	})})
+	w.do("HEAD", "/", nil)
+	for written := 0; ; written += 1 << 20 {
+		taken := make(chan error, 1)
+		endless.Write(make([]byte, 1<<20), func(err error) { taken <- err })
+		if <-taken != nil {
+			break // it was canceled
+		}
+		if written > 2*drainMost {
+			t.Fatal("an endless body is read for ever")
+		}
+	}
 }
 
 // The status line has the response's phrase, if only an empty one; what is no ASCII

@@ -7,7 +7,9 @@ import (
 	"net/textproto"
 	"strconv"
 	"sync/atomic"
+	"time"
 
+	"minido.dev/minido/internal/clock"
 	"minido.dev/minido/internal/killpoint"
 	"minido.dev/minido/internal/netx"
 	"minido.dev/minido/runtime/event"
@@ -90,22 +92,47 @@ func (x *exchange) head(resp *event.Response) (int64, event.Body) {
 		if _, received := body.(*netx.ReaderBody); received { // no code would see the difference
 			body.Cancel(nil)
 		} else if body != nil {
-			drain(body)
+			x.drain(body)
 		}
 		return 0, nil
 	}
 	return length, body
 }
 
-// drain reads a body that nobody gets, as workerd does: whoever writes it notices nothing.
-func drain(body event.Body) {
+// drainMost and drainFor bound what is read of a body that nobody gets: an endless one must not keep
+// its worker at work.
+const (
+	drainMost = 16 << 20
+	drainFor  = 30 * time.Second
+)
+
+// drain reads a body that nobody gets, as workerd does: whoever writes it notices nothing, until it
+// is as long as drainMost, or has taken drainFor.
+func (x *exchange) drain(body event.Body) {
+	d := &drained{body: body, timer: x.g.opts.Machine.AfterFunc(drainFor, func() { body.Cancel(nil) })}
+	d.read()
+}
+
+// drained is a body that is read for nobody. Its methods are called one after the other.
+type drained struct {
+	body  event.Body
+	timer clock.Timer
+	size  int
+}
+
+func (d *drained) read() {
 	for {
 		var second atomic.Bool // the callback and the return of Read: the second of them goes on
 		ended := false
-		body.Read(func(_ []byte, err error) {
-			ended = err != nil
+		d.body.Read(func(data []byte, err error) {
+			if d.size += len(data); d.size > drainMost {
+				d.body.Cancel(nil)
+			}
+			if ended = err != nil || d.size > drainMost; ended {
+				d.timer.Stop()
+			}
 			if second.Swap(true) && !ended {
-				drain(body)
+				d.read()
 			}
 		})
 		if !second.Swap(true) || ended {
