@@ -230,11 +230,7 @@ func (a *methods) sortByText(o *goja.Object, inPlace bool) goja.Value {
 			missing++
 			continue
 		}
-		text, is := v.(goja.String)
-		if !is { // a number's text, or that of a boolean, null or a BigInt
-			text = e.VM().ToValue(v.String()).(goja.String)
-		}
-		items = append(items, item{text, v, i})
+		items = append(items, item{builtin.TextOf(v), v, i})
 		if i%pauseEvery == 0 {
 			e.Natives.Pause()
 		}

@@ -137,6 +137,8 @@ func TestIntlNumbersAndText(t *testing.T) {
 		{`[..."👨‍👩‍👧e\u0301🇩🇪x"].length + "|" + [...new Intl.Segmenter("en",{granularity:"grapheme"}).segment("👨‍👩‍👧e\u0301🇩🇪🇫🇷x\r\n")].map(s => s.segment.length + "@" + s.index)`, `10|8@0,2@8,4@10,4@14,1@18,2@19`},
 		{`[...new Intl.Segmenter("en",{granularity:"word"}).segment("Hello, world 3.5 it's")].map(s => s.segment + "/" + s.isWordLike)`, `["Hello/true",",/false"," /false","world/true"," /false","3.5/true"," /false","it's/true"]`},
 		{`[...new Intl.Segmenter("en",{granularity:"sentence"}).segment("Hello there. How are you? Fine!")].map(s => s.segment)`, `["Hello there. ","How are you? ","Fine!"]`},
+		{`[...new Intl.Segmenter().segment(123)].length + "|" + [...new Intl.Segmenter("en",{granularity:"word"}).segment()].map(s => s.segment) + "|" + [...new Intl.Segmenter("en",{granularity:"sentence"}).segment(true)][0].segment`, `3|undefined|true`},
+		{`new Intl.Segmenter().segment(Symbol())`, `TypeError: Cannot convert a Symbol value to a string`},
 		{`[new Intl.Locale("en-Latn-US").language, new Intl.Locale("de-at").region, String(new Intl.Locale("EN-us")), new Intl.Locale("zh-TW").maximize().toString()]`, `["en","AT","en-US","zh-Hant-TW"]`},
 	})
 }

@@ -9,6 +9,7 @@ import (
 
 	"minido.dev/minido/internal/insides/texts"
 	"minido.dev/minido/internal/regex"
+	"minido.dev/minido/runtime/ecma/builtin"
 	"minido.dev/minido/runtime/engine"
 )
 
@@ -68,10 +69,21 @@ func codePoints(s goja.String) []rune {
 	return regex.CodePoints(units)
 }
 
-func locate(s goja.String) []located {
+// pause ends the turn if it has been interrupted.
+type pause func()
+
+// at asks at every so many steps.
+func (p pause) at(step int) {
+	if step%4096 == 0 {
+		p()
+	}
+}
+
+func locate(s goja.String, wait pause) []located {
 	var out []located
 	at := 0
-	for _, r := range codePoints(s) {
+	for i, r := range codePoints(s) {
+		wait.at(i)
 		n := 1
 		if r >= 0x10000 {
 			n = 2
@@ -83,11 +95,12 @@ func locate(s goja.String) []located {
 }
 
 // graphemes splits at the boundaries of extended grapheme clusters.
-func graphemes(text []located) []segment {
+func graphemes(text []located, wait pause) []segment {
 	data := segmentData()
 	var out []segment
 	flags, pictograph := 0, false
 	for i, c := range text {
+		wait.at(i)
 		joined := false
 		if i > 0 {
 			joined = joins(text[i-1].r, c.r, flags, pictograph, data)
@@ -161,9 +174,9 @@ func hangulJoins(prev, next rune) bool {
 
 // words splits at the boundaries of words (rules WB3 to WB16, without
 // dictionaries).
-func words29(text []located) []segment {
+func words29(text []located, wait pause) []segment {
 	data := segmentData()
-	clusters := graphemes(text)
+	clusters := graphemes(text, wait)
 	first := make([]rune, len(clusters))
 	i := 0
 	for k, c := range clusters {
@@ -180,6 +193,7 @@ func words29(text []located) []segment {
 	alnum := func(r rune) bool { return letter(r) || digit(r) || unicode.Is(unicode.Pc, r) }
 	var out []segment
 	for k, c := range clusters {
+		wait.at(k)
 		if k > 0 {
 			prev, next := first[k-1], first[k]
 			joined := alnum(prev) && alnum(next) || prev == ' ' && next == ' '
@@ -219,10 +233,11 @@ func middle(r rune, letters, digits bool) bool {
 
 // sentences splits after a terminator and the spaces that follow it (rules SB6
 // to SB11).
-func sentences(text []located) []segment {
+func sentences(text []located, wait pause) []segment {
 	var out []segment
 	state := 0 // 1: after a terminator, 2: and after a space
 	for i, c := range text {
+		wait.at(i)
 		terminator := c.r == '.' || c.r == '!' || c.r == '?' || c.r == 0x3002 || c.r == 0xFF01 || c.r == 0xFF1F || c.r == 0x2026
 		newline := i > 0 && (text[i-1].r == '\n' || text[i-1].r == '\r' && c.r != '\n' || text[i-1].r == 0x2029)
 		boundary := newline || state == 2 && !unicode.IsSpace(c.r) && !unicode.IsLower(c.r)
@@ -301,9 +316,13 @@ func (p *Intl) segmenterClass() *goja.Object {
 		},
 		Methods: []engine.Method[*segmenter]{
 			{Name: "segment", Length: 1, Fn: func(s *segmenter, call goja.FunctionCall) goja.Value {
-				text := call.Argument(0).ToString().(goja.String)
-				split := map[string]func([]located) []segment{"grapheme": graphemes, "word": words29, "sentence": sentences}[s.granularity]
-				return result.Wrap(&segments{text: text, list: split(locate(text)), showWord: s.granularity == "word"})
+				if _, isSymbol := call.Argument(0).(*goja.Symbol); isSymbol {
+					p.Engine.Throw("TypeError", "Cannot convert a Symbol value to a string")
+				}
+				text := builtin.TextOf(call.Argument(0))
+				split := map[string]func([]located, pause) []segment{"grapheme": graphemes, "word": words29, "sentence": sentences}[s.granularity]
+				wait := pause(p.Engine.Natives.Pause)
+				return result.Wrap(&segments{text: text, list: split(locate(text, wait), wait), showWord: s.granularity == "word"})
 			}},
 			{Name: "resolvedOptions", Fn: func(s *segmenter, _ goja.FunctionCall) goja.Value {
 				return p.Record("locale", s.locale, "granularity", s.granularity)
