@@ -316,10 +316,7 @@ func (p *Intl) segmenterClass() *goja.Object {
 		},
 		Methods: []engine.Method[*segmenter]{
 			{Name: "segment", Length: 1, Fn: func(s *segmenter, call goja.FunctionCall) goja.Value {
-				if _, isSymbol := call.Argument(0).(*goja.Symbol); isSymbol {
-					p.Engine.Throw("TypeError", "Cannot convert a Symbol value to a string")
-				}
-				text := builtin.TextOf(call.Argument(0))
+				text := builtin.ToString(p.Engine, call.Argument(0))
 				split := map[string]func([]located, pause) []segment{"grapheme": graphemes, "word": words29, "sentence": sentences}[s.granularity]
 				wait := pause(p.Engine.Natives.Pause)
 				return result.Wrap(&segments{text: text, list: split(locate(text, wait), wait), showWord: s.granularity == "word"})
