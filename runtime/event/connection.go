@@ -5,9 +5,6 @@ import (
 	"sync"
 )
 
-// errLost is what a write fails with when the other end is gone.
-var errLost = &Error{Name: "Error", Message: "Network connection lost.", Retryable: true}
-
 // Leaving is a Tunnel that tells when its peer has closed both halves, though nobody reads or writes.
 type Leaving interface {
 	// OnGone has f called, once, when that happens; before OnGone returns if it has.
@@ -42,7 +39,7 @@ func (c *end) RemoteAddress() string { return c.address }
 func (c *end) Write(chunk []byte, done func(error)) {
 	c.out.Write(chunk, func(err error) {
 		if err != nil {
-			err = errLost
+			err = ErrPeerLost
 		}
 		done(err)
 	})
@@ -58,7 +55,7 @@ func (c *end) CloseWrite(done func(error)) {
 func (c *end) Close() {
 	c.out.Cancel(io.EOF)
 	c.out.Close(nil)
-	c.in.Cancel(errLost)
+	c.in.Cancel(ErrPeerLost)
 	p := c.peer
 	p.mu.Lock()
 	p.left = true

@@ -49,8 +49,9 @@ func IsProtocolError(err error) bool {
 	return errors.As(err, &p)
 }
 
-// ErrPeerLost is what the end of a socket hears, before the loss of its connection, if the
-// other end was dropped while messages to it were under way. Only code of the same process hears it.
+// ErrPeerLost is what an end of a connection within the process hears of another one that is gone:
+// a write fails with it, and the end of a Socket hears it before the loss of its connection if
+// messages to the other end were under way.
 var ErrPeerLost error = &Error{Name: "Error", Message: "Network connection lost.", Retryable: true}
 
 // ErrSocketClosed is returned by Send and Close on an end that has sent its

@@ -401,16 +401,17 @@ func (h *Handle) tellAborted() {
 // workerd's, which takes a structured clone along.
 func (h *Handle) crossed(v goja.Value) goja.Value {
 	p := h.p
-	if _, ok := v.(*goja.Object); ok {
-		o := clone.Options{Mode: clone.RPC, EnhancedErrors: p.Enabled(compat.EnhancedErrorSerialization)}
-		var made goja.Value
-		if p.Engine.Try(func() {
-			if data, err := p.Clone.Serialize(v, o); err == nil {
-				made, _ = p.Clone.Deserialize(data, o)
-			}
-		}) == nil && made != nil {
-			return made
+	if _, ok := v.(*goja.Object); !ok || engine.IsCallable(v) {
+		return p.Tunneled(v)
+	}
+	o := clone.Options{Mode: clone.RPC, EnhancedErrors: p.Enabled(compat.EnhancedErrorSerialization)}
+	var made goja.Value
+	if p.Engine.Try(func() {
+		if data, err := p.Clone.Serialize(v, o); err == nil {
+			made, _ = p.Clone.Deserialize(data, o)
 		}
+	}) == nil && made != nil {
+		return made
 	}
 	return p.Engine.Errors.New("Error", builtin.Show(p.Engine, v))
 }

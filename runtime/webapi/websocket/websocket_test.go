@@ -383,6 +383,8 @@ func TestFetchAbort(t *testing.T) {
 		{`fetch()`, `TypeError: Failed to execute 'fetch' on 'ServiceWorkerGlobalScope': parameter 1 is not of type 'Request or string'.`},
 		{`fetch("http://x/", {signal: AbortSignal.abort()})`, `AbortError: The operation was aborted`},
 		{`(async c => { const p = fetch("http://x/", {signal: c.signal}); c.abort(new Error("mine")); return p })(new AbortController())`, `Error: mine`},
+		{`(async c => { const p = fetch("http://x/", {signal: c.signal}); c.abort(Symbol("s")); return p })(new AbortController())`, `Error: Symbol(s)`},
+		{`(async c => { const p = scheduler.wait(1000, {signal: c.signal}); c.abort(() => 1); return p })(new AbortController())`, `Error: () => 1`},
 		{`new Request("http://x/", {signal: 5})`, `TypeError: Incorrect type for the 'signal' field on 'RequestInitializerDict': the provided value is not of type 'AbortSignal'.`},
 		{`(s => [s.aborted, s instanceof AbortSignal])(new Request("http://x/").signal)`, `[false,true]`},
 		{`(async () => { const c = new AbortController(); let source; const p = new ReadableStream({start(s) { source = s }}).pipeTo(new WritableStream(), {signal: c.signal}); c.abort(new Error("sig")); source.enqueue(1); return p })()`, `Error: sig`},
